@@ -1,0 +1,14 @@
+//! The judge: proposes, weighs, lands or reverts, and records changes to a repository.
+//!
+//! It knows the agent as a program only (docs/contract.md) and links none of its code. Modules stand in layers, and each
+//! imports only what stands below it here; ARCHITECTURE.md draws the picture, `tests/rules.rs` in the root holds it.
+
+// Values.
+pub mod candidate;
+pub mod gate;
+pub mod verdict;
+// What is told while a cycle goes on.
+pub mod progress;
+// Border of the cycle: who proposes, who weighs.
+pub mod proposer;
+pub mod weigh;

@@ -1,0 +1,78 @@
+//! The verdict: a pure function of the gates' reports. "Could not check" never accepts.
+
+use crate::gate::{GateName, GateOutcome, GateReport};
+use serde::{Deserialize, Serialize};
+
+/// What is to be done with a candidate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "verdict", rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Every gate that applies holds.
+    Accept,
+    /// A gate does not hold. Never lands.
+    Reject {
+        /// The first gate that failed.
+        gate: GateName,
+        /// Its sentence.
+        why: String,
+    },
+    /// A person decides.
+    NeedsHuman {
+        /// The gate that asks.
+        gate: GateName,
+        /// Its sentence.
+        why: String,
+    },
+    /// Could not be checked.
+    Inconclusive {
+        /// The gate that could not, where it was a gate.
+        gate: Option<GateName>,
+        /// Its sentence.
+        why: String,
+    },
+}
+
+impl Verdict {
+    /// The word used in JSON, trailers and refs.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Accept => "accept",
+            Self::Reject { .. } => "reject",
+            Self::NeedsHuman { .. } => "needs-human",
+            Self::Inconclusive { .. } => "inconclusive",
+        }
+    }
+}
+
+/// Derive the verdict. `required` are the gates that had to run for what was touched; one that is missing from the
+/// reports, or says that it was not run, could not be checked.
+///
+/// A failure outweighs a doubt, a doubt outweighs a question: something that is proven wrong is wrong whatever else could
+/// not be seen, and a person is only asked about what was otherwise proven.
+pub fn derive(reports: &[GateReport], required: &[GateName]) -> Verdict {
+    for report in reports {
+        if let GateOutcome::Fail { why, .. } = &report.result {
+            return Verdict::Reject { gate: report.gate, why: why.clone() };
+        }
+    }
+    for report in reports {
+        if let GateOutcome::Unknown { why } = &report.result {
+            return Verdict::Inconclusive { gate: Some(report.gate), why: why.clone() };
+        }
+    }
+    for gate in required {
+        let ran = reports.iter().any(|r| r.gate == *gate && !matches!(r.result, GateOutcome::NotRun { .. }));
+        if !ran {
+            return Verdict::Inconclusive { gate: Some(*gate), why: format!("the {gate} gate did not run") };
+        }
+    }
+    for report in reports {
+        if let GateOutcome::Ask { why } = &report.result {
+            return Verdict::NeedsHuman { gate: report.gate, why: why.clone() };
+        }
+    }
+    if required.is_empty() {
+        return Verdict::Inconclusive { gate: None, why: "no gate applied".to_owned() };
+    }
+    Verdict::Accept
+}

@@ -1,0 +1,158 @@
+//! Asking the model: one request, one [`Reply`], whatever the provider and the channel.
+//!
+//! The trait [`Model`] is what `turn` sees. Behind it: `client` (requests over HTTP through async-openai's `byot`
+//! form), `http` (the one HTTP client, with retry below the library), `assemble` (deltas into a reply), `text_channel`
+//! and `native_channel` (calls), `think` (thinking kept apart), `tape` (record and replay), `usage` (tokens and cost),
+//! `quirks` (the one table of what providers do differently).
+
+use crate::event::Usage;
+use crate::message::{Channel, Message, ToolCall};
+use futures::future::BoxFuture;
+use serde_json::Value;
+
+/// What a tool looks like to the model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolSpec {
+    /// Canonical name.
+    pub name: &'static str,
+    /// Other names a model may use.
+    pub aliases: &'static [&'static str],
+    /// What it does, when to use it, what it answers: the rendered text of `prompts/tools/<name>.md`.
+    pub description: String,
+    /// JSON schema of the arguments: an object with `properties` and `required`.
+    pub schema: Value,
+    /// On the text channel, the argument that is the block's body; the others are attributes or child tags.
+    pub body: Option<&'static str>,
+}
+
+/// One request.
+#[derive(Debug, Clone)]
+pub struct Request<'a> {
+    /// The conversation so far, system message first.
+    pub messages: &'a [Message],
+    /// The tools on offer.
+    pub tools: &'a [ToolSpec],
+}
+
+/// A piece of a reply while it streams.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Delta {
+    /// Visible text; tool blocks and thinking are already held back.
+    Text(String),
+    /// Thinking.
+    Thinking(String),
+    /// Another try is coming.
+    Retrying {
+        /// Which try, from 2.
+        attempt: u32,
+        /// Milliseconds until then.
+        wait_ms: u64,
+        /// Why.
+        why: String,
+    },
+    /// What was streamed so far is void.
+    Superseded {
+        /// Why.
+        why: String,
+    },
+    /// Something a person should know (a silently cut context, a drifting cassette).
+    Notice(String),
+}
+
+/// Whether a reply can be believed to be whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum State {
+    /// A proper end.
+    Complete,
+    /// Cut off, by the limit on tokens or by the network; its last call is never run.
+    Truncated {
+        /// Why.
+        why: String,
+    },
+}
+
+/// A call that was not admitted: it never runs, and the model is told why.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Refusal {
+    /// The call's id on the native channel, so that it gets its result.
+    pub id: Option<String>,
+    /// The name the model wrote.
+    pub name: String,
+    /// A word of the list in tests/cases/README.md, such as `unclosed` or `bad_arguments`.
+    pub class: &'static str,
+    /// What was wrong and how to write it right, for the model.
+    pub why: String,
+}
+
+/// One whole reply.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reply {
+    /// What goes into the history: thinking, text as received, admitted calls (on the native channel).
+    pub message: Message,
+    /// Prose with tool blocks and thinking taken out, runs of three or more line ends folded to two.
+    pub visible: String,
+    /// Admitted calls in order of appearance.
+    pub calls: Vec<ToolCall>,
+    /// Calls that were not admitted.
+    pub refusals: Vec<Refusal>,
+    /// Whether it is whole.
+    pub state: State,
+    /// Finish reason as the provider said it; empty where it said none.
+    pub finish: String,
+    /// Tokens, measured or estimated.
+    pub usage: Usage,
+    /// Cost in US dollars where the price table knows the model.
+    pub cost_usd: Option<f64>,
+}
+
+/// A model that can be asked. Asking is cancelled by dropping the future.
+pub trait Model: Send + Sync {
+    /// The model's name.
+    fn name(&self) -> &str;
+    /// The channel that its calls and results take.
+    fn channel(&self) -> Channel;
+    /// Ask once; retries, growth of the token limit and recording happen inside.
+    fn ask<'a>(
+        &'a self,
+        request: Request<'a>,
+        on: &'a (dyn Fn(Delta) + Send + Sync),
+    ) -> BoxFuture<'a, Result<Reply, QueryError>>;
+}
+
+/// Why the model could not be asked; the session ends with it.
+#[derive(Debug, thiserror::Error)]
+pub enum QueryError {
+    /// The provider refuses for good.
+    #[error("{what}")]
+    Refused {
+        /// The provider's own words, with status and address.
+        what: String,
+        /// What to do next.
+        hint: String,
+    },
+    /// It could not be reached or kept failing.
+    #[error("{what}")]
+    Unavailable {
+        /// What happened, with address and number of tries.
+        what: String,
+        /// What to do next.
+        hint: String,
+    },
+    /// A cassette ran out, is broken, or differs under `--strict`.
+    #[error("{what}")]
+    Cassette {
+        /// File, turn and difference.
+        what: String,
+        /// What to do next.
+        hint: String,
+    },
+}
+
+impl QueryError {
+    /// What the person can do next.
+    pub fn hint(&self) -> &str {
+        match self {
+            Self::Refused { hint, .. } | Self::Unavailable { hint, .. } | Self::Cassette { hint, .. } => hint,
+        }
+    }
+}

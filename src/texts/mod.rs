@@ -1,0 +1,22 @@
+//! One table of every text that a person reads. A language is one file here; the compiler sees to it that none lacks a
+//! text. Texts for the model are not here: they live in `prompts/`.
+
+mod en;
+
+pub use en::EN;
+
+/// The table. Placeholders are `{name}`; [`fill`] puts values in.
+#[derive(Debug)]
+pub struct Texts {
+    /// For what is not built yet; `{what}`.
+    pub not_built: &'static str,
+}
+
+/// Put values into a text. A placeholder without a value stays, so that a mistake shows instead of panicking.
+pub fn fill(text: &str, values: &[(&str, &str)]) -> String {
+    let mut out = text.to_owned();
+    for (name, value) in values {
+        out = out.replace(&format!("{{{name}}}"), value);
+    }
+    out
+}

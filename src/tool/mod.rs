@@ -1,0 +1,79 @@
+//! Tools: what the model can do. A tool is one file here, one text in `prompts/tools/`, one line in [`table`].
+//!
+//! A tool that cannot do what was asked returns a [`Answer`] with `Outcome::Failed`: that is feedback, not an error.
+
+use crate::message::Outcome;
+use futures::future::BoxFuture;
+use serde_json::{Map, Value};
+use std::path::PathBuf;
+
+/// What a call may touch; decides whether a person is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// Reads only.
+    Reads,
+    /// Writes files in the workspace.
+    Writes,
+    /// Runs programs.
+    Runs,
+    /// Ends the work.
+    Ends,
+}
+
+/// What a tool gives back.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// Done or failed.
+    pub outcome: Outcome,
+    /// For the model.
+    pub text: String,
+    /// For people: `{"files": […]}`, `{"exit": 0}`, `{"diff": "…"}`.
+    pub detail: Value,
+}
+
+impl Answer {
+    /// A success.
+    pub fn done(text: impl Into<String>) -> Self {
+        Self { outcome: Outcome::Done, text: text.into(), detail: Value::Null }
+    }
+
+    /// A failure that the model should read.
+    pub fn failed(text: impl Into<String>) -> Self {
+        Self { outcome: Outcome::Failed, text: text.into(), detail: Value::Null }
+    }
+
+    /// The same answer with facts for people.
+    #[must_use]
+    pub fn with_detail(mut self, detail: Value) -> Self {
+        self.detail = detail;
+        self
+    }
+}
+
+/// One tool. It owns its settings and whatever it remembers of the session (what was read, which jobs run).
+pub trait Tool: Send + Sync {
+    /// Canonical name: the file's name here and in `prompts/tools/`.
+    fn name(&self) -> &'static str;
+    /// Other names a model may use.
+    fn aliases(&self) -> &'static [&'static str] {
+        &[]
+    }
+    /// JSON schema of the arguments, an object.
+    fn schema(&self) -> Value;
+    /// The argument that is the body of a text block.
+    fn body(&self) -> Option<&'static str> {
+        None
+    }
+    /// What a call may touch.
+    fn effect(&self) -> Effect;
+    /// Do it. Arguments were checked against the schema's `required` and types. Dropping the future cancels: the tool's
+    /// child processes end with it.
+    fn call<'a>(&'a self, arguments: &'a Map<String, Value>) -> BoxFuture<'a, Answer>;
+}
+
+/// What every tool may know of its surroundings, passed in when the table is made.
+#[derive(Debug, Clone)]
+pub struct Surroundings {
+    /// Root of the workspace, links resolved.
+    pub root: PathBuf,
+}
