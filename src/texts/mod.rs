@@ -10,6 +10,10 @@ pub use en::EN;
 pub struct Texts {
     /// For what is not built yet; `{what}`.
     pub not_built: &'static str,
+    /// Of `case`: a kind that does not exist; `{kind}`, `{known}`.
+    pub unknown_case_kind: &'static str,
+    /// Standard input could not be read; `{error}`.
+    pub unreadable_stdin: &'static str,
 }
 
 /// Put values into a text. A placeholder without a value stays, so that a mistake shows instead of panicking.

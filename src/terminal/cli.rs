@@ -1,0 +1,132 @@
+//! The command line, as clap reads it. It decides nothing: `main` maps each command to its file.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// A coding agent for the terminal.
+///
+/// Without a command it opens the REPL in the present folder.
+#[derive(Debug, Parser)]
+#[command(name = "selfsmith-agent", version, about, after_help = EXAMPLES)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// Settings given on the command line; they win over every other layer.
+    #[command(flatten)]
+    pub flags: Flags,
+}
+
+const EXAMPLES: &str = "Examples:
+  selfsmith-agent                                   open the REPL here
+  selfsmith-agent -m qwen3-coder                    … with this model
+  selfsmith-agent exec \"add a test for parse()\"     one task, headless
+  git diff | selfsmith-agent exec \"review this\" -   … with more of the prompt on stdin
+  selfsmith-agent exec --json --approval auto \"…\"   … with typed events, one per line
+  selfsmith-agent config show --origin              every setting and where it came from
+
+Settings by environment: SELFSMITH_BASE_URL, SELFSMITH_API_KEY, SELFSMITH_MODEL.";
+
+/// Settings given on the command line.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Flags {
+    /// Name of the model.
+    #[arg(short, long, global = true)]
+    pub model: Option<String>,
+    /// Base URL of the OpenAI-compatible endpoint, such as `https://api.openai.com/v1`.
+    #[arg(long, global = true, value_name = "URL")]
+    pub base_url: Option<String>,
+    /// Provider preset, such as `openai`, `dashscope`, `ollama`.
+    #[arg(long, global = true)]
+    pub provider: Option<String>,
+    /// How tool calls travel.
+    #[arg(long, global = true, value_enum)]
+    pub channel: Option<ChannelFlag>,
+    /// What may be done without a question.
+    #[arg(long, global = true, value_enum)]
+    pub approval: Option<ApprovalFlag>,
+    /// Record the model's replies to a new file, or replay them from one without any network.
+    #[arg(long, global = true, num_args = 2, value_names = ["record|replay", "FILE"])]
+    pub cassette: Vec<String>,
+    /// With `--cassette replay`: a request that differs from the recorded one ends the run.
+    #[arg(long, global = true)]
+    pub strict: bool,
+    /// Work in this folder instead of the present one.
+    #[arg(short = 'C', long = "directory", global = true, value_name = "DIR")]
+    pub directory: Option<PathBuf>,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Do one task without a person: the answer on stdout, activity on stderr.
+    Exec(ExecArgs),
+    /// Go on with a session: the given one, or this folder's last.
+    Resume {
+        /// The session's id.
+        session: Option<String>,
+    },
+    /// Check or show the settings.
+    Config {
+        /// What about them.
+        #[command(subcommand)]
+        what: ConfigCommand,
+    },
+    /// Say what works here and what does not, and why.
+    Doctor {
+        /// As JSON on stdout.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Answer test cases of one kind: a JSON object a line on stdin, one a line on stdout.
+    Case {
+        /// The kind, such as `edit`.
+        kind: String,
+    },
+}
+
+/// Arguments of `exec`.
+#[derive(Debug, Args)]
+pub struct ExecArgs {
+    /// The task; a lone `-` stands for what comes on stdin.
+    #[arg(required = true, num_args = 1.., value_name = "PROMPT")]
+    pub prompt: Vec<String>,
+    /// Events as JSON, one a line, on stdout; the last one is `ended`.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What to do with the settings.
+#[derive(Debug, Subcommand)]
+pub enum ConfigCommand {
+    /// Read every layer and every prompt, and say what is wrong.
+    Check,
+    /// Print the settings in force.
+    Show {
+        /// Say which layer set each.
+        #[arg(long)]
+        origin: bool,
+    },
+}
+
+/// Words of `--channel`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ChannelFlag {
+    /// Tags in the text.
+    Text,
+    /// The provider's `tool_calls`.
+    Native,
+}
+
+/// Words of `--approval`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ApprovalFlag {
+    /// Ask before every change and every command.
+    Ask,
+    /// Edit files without asking, ask before commands.
+    AutoEdit,
+    /// Ask nothing.
+    Auto,
+    /// Change nothing, run nothing.
+    ReadOnly,
+}
