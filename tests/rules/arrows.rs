@@ -5,23 +5,21 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Layers of a package, highest first; a module imports only from lines below its own. Modules of one line do not know
 /// each other. The same picture stands in ARCHITECTURE.md.
-const LAYERS: &[(&str, &[&[&str]])] = &[
-    (
-        "src",
-        &[
-            &["terminal"],
-            &["wire"],
-            &["config"],
-            &["session"],
-            &["turn"],
-            &["approve", "frontend", "tool", "query"],
-            &["edit", "prompt"],
-            &["event"],
-            &["ending", "message"],
-            &["texts"],
-        ],
-    ),
-];
+const LAYERS: &[(&str, &[&[&str]])] = &[(
+    "src",
+    &[
+        &["terminal"],
+        &["wire"],
+        &["config"],
+        &["session"],
+        &["turn"],
+        &["approve", "frontend", "tool", "query"],
+        &["edit", "prompt"],
+        &["event"],
+        &["ending", "message"],
+        &["texts"],
+    ],
+)];
 
 /// Imports that the layers do not permit.
 pub fn faults(sources: &[Source]) -> Vec<String> {
@@ -31,7 +29,8 @@ pub fn faults(sources: &[Source]) -> Vec<String> {
             layers.iter().enumerate().flat_map(|(n, row)| row.iter().map(move |m| (*m, n))).collect();
         for source in sources.iter().filter(|s| s.package == *package && s.module != "lib") {
             let Some(own) = level.get(source.module.as_str()) else {
-                faults.push(format!("{}: module `{}` has no layer in tests/rules/arrows.rs", source.path, source.module));
+                faults
+                    .push(format!("{}: module `{}` has no layer in tests/rules/arrows.rs", source.path, source.module));
                 continue;
             };
             for other in imports(source) {

@@ -48,7 +48,13 @@ const DOORS: &[Door] = &[
     },
     Door {
         what: "the environment of the process",
-        paths: &[&["std", "env", "var"], &["std", "env", "vars"], &["env", "var"], &["env", "vars"], &["env", "var_os"]],
+        paths: &[
+            &["std", "env", "var"],
+            &["std", "env", "vars"],
+            &["env", "var"],
+            &["env", "vars"],
+            &["env", "var_os"],
+        ],
         macros: &[],
         door: &["src/terminal/", "evolve/src/terminal/", "evolve/src/main.rs", "crates/sandbox/src/"],
     },

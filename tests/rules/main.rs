@@ -56,3 +56,16 @@ fn lengths_are_printed() {
     }
     assert!(!lengths.is_empty(), "no sources were found");
 }
+
+#[test]
+fn planted_faults_are_found() {
+    let plant = |path: &str, text: &str| Source::of("src", path.to_owned(), text.to_owned());
+    let up = plant("src/message.rs", "use crate::{texts::EN, tool};");
+    assert_eq!(arrows::faults(&[up]), ["src/message.rs: `message` imports `tool`"]);
+    let door = plant("src/turn/mod.rs", "fn f() { let c = std::process::Command::new(\"sh\"); println!(\"x\"); }");
+    assert_eq!(doors::faults(&[door]).len(), 2);
+    let knot = [plant("src/a.rs", "use crate::b::X;"), plant("src/b/mod.rs", "fn f(x: crate::a::Y) {}")];
+    assert_eq!(arrows::knots(&knot), ["src: a, b"]);
+    let test = plant("src/turn/mod.rs", "#[cfg(test)] mod tests { fn f() { println!(\"x\"); } }");
+    assert_eq!(doors::faults(&[test]), Vec::<String>::new());
+}

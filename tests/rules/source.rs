@@ -41,7 +41,11 @@ impl Source {
     }
 
     fn read(package: &str, path: String, file: &Path) -> Self {
-        let text = fs::read_to_string(file).expect("a source file can be read");
+        Self::of(package, path, fs::read_to_string(file).expect("a source file can be read"))
+    }
+
+    /// A file that need not exist: its text at a path.
+    pub fn of(package: &str, path: String, text: String) -> Self {
         let mut parsed = syn::parse_file(&text).unwrap_or_else(|e| panic!("{path}: {e}"));
         parsed.items.retain(|item| !is_test(item));
         let below = path.strip_prefix(&format!("{package}/")).expect("below its package");
@@ -100,11 +104,6 @@ impl Source {
                 _ => at + 1,
             };
         }
-    }
-
-    /// Whether code below a `terminal` folder, or a program's own root.
-    pub fn is_terminal(&self) -> bool {
-        self.module == "terminal" || self.module == "main"
     }
 }
 
