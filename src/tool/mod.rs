@@ -2,6 +2,8 @@
 //!
 //! A tool that cannot do what was asked returns a [`Answer`] with `Outcome::Failed`: that is feedback, not an error.
 
+mod done;
+
 use crate::message::Outcome;
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
@@ -58,6 +60,8 @@ pub trait Tool: Send + Sync {
     fn aliases(&self) -> &'static [&'static str] {
         &[]
     }
+    /// Text of `prompts/tools/<name>.md` as it was built in (`include_str!`); a generation's own file wins over it.
+    fn prompt(&self) -> &'static str;
     /// JSON schema of the arguments, an object.
     fn schema(&self) -> Value;
     /// The argument that is the body of a text block.
@@ -76,4 +80,9 @@ pub trait Tool: Send + Sync {
 pub struct Surroundings {
     /// Root of the workspace, links resolved.
     pub root: PathBuf,
+}
+
+/// Every tool, sorted by name: what the model is offered, in this order.
+pub fn table(_surroundings: &Surroundings) -> Vec<Box<dyn Tool>> {
+    vec![Box::new(done::Done)]
 }
