@@ -22,4 +22,5 @@ pub mod tool;
 pub mod ending;
 pub mod event;
 pub mod message;
+pub mod redact;
 pub mod texts;

@@ -1,0 +1,126 @@
+//! Secrets taken out of whatever is written down: session logs, event lines, cassettes.
+//!
+//! It knows the secrets of this run by value (keys from settings and environment) and the well-known shapes of keys. It
+//! promises never to panic and never to change a text without a secret. It cannot know a secret without a shape that
+//! nobody named.
+
+use regex::{Captures, Regex};
+use serde_json::Value;
+use std::borrow::Cow;
+
+/// What stands in a secret's place.
+pub const MARK: &str = "[redacted]";
+/// Shorter values are words, not secrets: taking them out would maim ordinary text.
+const SHORTEST: usize = 8;
+
+/// Shapes of keys. Where a group named `k` exists, only what it holds is taken out.
+const SHAPES: &[&str] = &[
+    r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\z)",
+    r"\bsk-[A-Za-z0-9_-]{20,}",
+    r"\bgh[pousr]_[A-Za-z0-9]{30,}",
+    r"\bgithub_pat_[A-Za-z0-9_]{22,}",
+    r"\bglpat-[A-Za-z0-9_-]{20,}",
+    r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b",
+    r"\bxox[abprs]-[A-Za-z0-9-]{10,}",
+    r"\bAIza[0-9A-Za-z_-]{35}",
+    r"\beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}",
+    r"(?i:\bbearer\s+)(?P<k>[A-Za-z0-9._~+/-]{20,}=*)",
+    r#"\b[A-Z][A-Z0-9_]*(?:API_?KEY|SECRET|TOKEN|PASSWORD|PASSWD)\s*=\s*["']?(?P<k>[A-Za-z0-9][^\s"'`;&|<>(){}$]{11,})"#,
+    r"(?i:\bhttps?://[^\s/:@]+:)(?P<k>[^\s/@]{3,})@",
+];
+
+/// Takes secrets out of texts.
+#[derive(Debug, Clone)]
+pub struct Redactor {
+    known: Vec<String>,
+    shapes: Vec<Regex>,
+}
+
+impl Redactor {
+    /// A redactor that also knows these values. Values of fewer than eight bytes are left alone.
+    pub fn new(known: impl IntoIterator<Item = String>) -> Self {
+        let mut known: Vec<String> = known.into_iter().filter(|value| value.len() >= SHORTEST).collect();
+        // Longest first, so that a secret that contains another goes as a whole.
+        known.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        known.dedup();
+        Self { known, shapes: SHAPES.iter().filter_map(|shape| Regex::new(shape).ok()).collect() }
+    }
+
+    /// The text without secrets.
+    pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let mut text = Cow::Borrowed(text);
+        for secret in &self.known {
+            if text.contains(secret.as_str()) {
+                text = Cow::Owned(text.replace(secret.as_str(), MARK));
+            }
+        }
+        for shape in &self.shapes {
+            if shape.is_match(&text) {
+                text = Cow::Owned(shape.replace_all(&text, masked).into_owned());
+            }
+        }
+        text
+    }
+
+    /// Take secrets out of every string of a JSON value, names of fields apart.
+    pub fn value(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => {
+                if let Cow::Owned(clean) = self.text(text) {
+                    *text = clean;
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.value(item)),
+            Value::Object(fields) => fields.values_mut().for_each(|field| self.value(field)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+}
+
+fn masked(found: &Captures<'_>) -> String {
+    let (Some(whole), Some(key)) = (found.get(0), found.name("k")) else { return MARK.to_owned() };
+    let before = whole.as_str().get(..key.start() - whole.start()).unwrap_or_default();
+    let after = whole.as_str().get(key.end() - whole.start()..).unwrap_or_default();
+    format!("{before}{MARK}{after}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_shape_is_a_regular_expression() {
+        assert_eq!(Redactor::new([]).shapes.len(), SHAPES.len());
+    }
+
+    #[test]
+    fn known_values_go_wherever_they_stand() {
+        let redactor = Redactor::new(["hunter2hunter2".to_owned(), "short".to_owned()]);
+        assert_eq!(redactor.text("a hunter2hunter2b short"), "a [redacted]b short");
+        let mut value = serde_json::json!({ "a": ["hunter2hunter2"], "hunter2hunter2": 1 });
+        redactor.value(&mut value);
+        assert_eq!(value, serde_json::json!({ "a": [MARK], "hunter2hunter2": 1 }));
+    }
+
+    #[test]
+    fn shapes_of_keys_go_and_their_names_stay() {
+        let redactor = Redactor::new([]);
+        let key = format!("sk-{}", "a1B2".repeat(8));
+        assert_eq!(redactor.text(&format!("key {key}.")), "key [redacted].");
+        assert_eq!(redactor.text("Authorization: Bearer abcdefghijklmnopqrstuvwx"), "Authorization: Bearer [redacted]");
+        assert_eq!(redactor.text("OPENAI_API_KEY=abc123def456ghi7 make"), "OPENAI_API_KEY=[redacted] make");
+        assert_eq!(redactor.text("https://me:s3cret@host/x"), "https://me:[redacted]@host/x");
+        let block = "-----BEGIN RSA PRIVATE KEY-----\nAAAA\n-----END RSA PRIVATE KEY-----";
+        assert_eq!(redactor.text(&format!("x\n{block}\ny")), "x\n[redacted]\ny");
+        assert_eq!(redactor.text("-----BEGIN PRIVATE KEY-----\nAAAA"), "[redacted]");
+    }
+
+    #[test]
+    fn ordinary_code_stays_as_it_is() {
+        let redactor = Redactor::new([]);
+        for text in ["let token = next_token(input);", "API_KEY=$OTHER", "password: String", "sk-learn", "中文 🙂"]
+        {
+            assert_eq!(redactor.text(text), text);
+        }
+    }
+}

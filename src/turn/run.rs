@@ -1,0 +1,177 @@
+//! The calls of one reply, run in order.
+//!
+//! `done` counts only if every call before it in the reply succeeded; what comes after a `done` that counted is refused.
+//! An interrupt ends the running call by dropping it and leaves a result for it and for every call that waited.
+
+use crate::approve::{self, Mode};
+use crate::event::EventKind;
+use crate::frontend::{Decision, Frontend};
+use crate::message::{Outcome, ToolCall, ToolResult};
+use crate::prompt::{Note, Prompts};
+use crate::query::{Refusal, Reply};
+use crate::tool::{Effect, Tool};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+/// Bytes of a result that the model may be given; tools have smaller bounds of their own, this one is the last.
+const MAX_RESULT: usize = 128 * 1024;
+
+/// What running calls takes.
+pub struct Hands<'a> {
+    /// The tools.
+    pub tools: &'a [Box<dyn Tool>],
+    /// What the loop says to the model.
+    pub prompts: &'a Prompts,
+    /// What may be done without a question.
+    pub mode: Mode,
+    /// Whoever may be asked.
+    pub frontend: &'a dyn Frontend,
+    /// Where events go.
+    pub emit: &'a (dyn Fn(EventKind) + Send + Sync),
+    /// Makes ids for results of refusals that have none.
+    pub id: &'a (dyn Fn() -> String + Send + Sync),
+    /// The person's interrupt.
+    pub cancel: &'a CancellationToken,
+}
+
+/// What came of the calls of a reply.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Ran {
+    /// One for each refusal and each call, refusals first.
+    pub results: Vec<ToolResult>,
+    /// Summary of a `done` that counted.
+    pub done: Option<String>,
+    /// Commands that were run.
+    pub commands: u32,
+    /// Files that tools say they changed, in order.
+    pub files: Vec<String>,
+    /// A person or a signal stopped it.
+    pub interrupted: bool,
+}
+
+/// Run every call of a reply.
+pub async fn run(hands: &Hands<'_>, reply: &Reply) -> Ran {
+    let mut ran = Ran::default();
+    let mut failed: Option<String> = None;
+    for refusal in &reply.refusals {
+        let result = refused(hands, refusal);
+        failed.get_or_insert_with(|| format!("`{}`", result.name));
+        (hands.emit)(EventKind::CallEnded { result: result.clone() });
+        ran.results.push(result);
+    }
+    for call in &reply.calls {
+        let result = if ran.interrupted || hands.cancel.is_cancelled() {
+            ran.interrupted = true;
+            synthetic(call, Outcome::Interrupted, hands.prompts.note(Note::InterruptedWaiting, &[]))
+        } else if ran.done.is_some() {
+            synthetic(call, Outcome::Refused, hands.prompts.note(Note::AfterDone, &[]))
+        } else {
+            one(hands, call, failed.as_deref(), &mut ran).await
+        };
+        if result.outcome != Outcome::Done {
+            failed.get_or_insert_with(|| format!("`{}`", call.name));
+        }
+        (hands.emit)(EventKind::CallEnded { result: result.clone() });
+        ran.results.push(result);
+    }
+    ran
+}
+
+async fn one(hands: &Hands<'_>, call: &ToolCall, failed: Option<&str>, ran: &mut Ran) -> ToolResult {
+    let Some(tool) = hands.tools.iter().find(|tool| tool.name() == call.name) else {
+        return synthetic(call, Outcome::Failed, format!("there is no tool named `{}`", call.name));
+    };
+    let effect = tool.effect();
+    if let (Effect::Ends, Some(failed)) = (effect, failed) {
+        return synthetic(call, Outcome::Failed, hands.prompts.note(Note::DoneTooEarly, &[("failed", failed)]));
+    }
+    if let Some(refusal) = permission(hands, call, effect).await {
+        ran.interrupted = refusal.outcome == Outcome::Interrupted;
+        return refusal;
+    }
+    (hands.emit)(EventKind::CallStarted { call: call.clone() });
+    let answer = tokio::select! {
+        biased;
+        () = hands.cancel.cancelled() => {
+            ran.interrupted = true;
+            count(ran, effect, &Value::Null);
+            return synthetic(call, Outcome::Interrupted, hands.prompts.note(Note::InterruptedRunning, &[]));
+        }
+        answer = tool.call(&call.arguments) => answer,
+    };
+    count(ran, effect, &answer.detail);
+    if effect == Effect::Ends && answer.outcome == Outcome::Done {
+        ran.done = Some(answer.text.clone());
+    }
+    ToolResult {
+        id: call.id.clone(),
+        name: call.name.clone(),
+        outcome: answer.outcome,
+        text: bounded(answer.text),
+        detail: answer.detail,
+    }
+}
+
+/// `None` where the call may run, else the result that it gets instead.
+async fn permission(hands: &Hands<'_>, call: &ToolCall, effect: Effect) -> Option<ToolResult> {
+    let refuse =
+        |note, values: &[(&str, &str)]| Some(synthetic(call, Outcome::Refused, hands.prompts.note(note, values)));
+    match approve::decide(hands.mode, effect) {
+        approve::Answer::Allow => None,
+        approve::Answer::Refuse => refuse(Note::ReadOnly, &[]),
+        approve::Answer::Ask => {
+            let decision = tokio::select! {
+                biased;
+                () = hands.cancel.cancelled() => {
+                    let text = hands.prompts.note(Note::InterruptedWaiting, &[]);
+                    return Some(synthetic(call, Outcome::Interrupted, text));
+                }
+                decision = hands.frontend.approve(call) => decision,
+            };
+            match decision {
+                Decision::Allow => None,
+                Decision::Deny { why } => refuse(Note::Denied, &[("why", &why)]),
+                Decision::Nobody => refuse(Note::NobodyToAsk, &[("mode", hands.mode.word())]),
+            }
+        }
+    }
+}
+
+fn count(ran: &mut Ran, effect: Effect, detail: &Value) {
+    if effect == Effect::Runs {
+        ran.commands += 1;
+    }
+    if effect == Effect::Writes
+        && let Some(files) = detail.get("files").and_then(Value::as_array)
+    {
+        ran.files.extend(files.iter().filter_map(|file| Some(file.as_str()?.to_owned())));
+    }
+}
+
+fn refused(hands: &Hands<'_>, refusal: &Refusal) -> ToolResult {
+    ToolResult {
+        id: refusal.id.clone().unwrap_or_else(|| (hands.id)()),
+        name: refusal.name.clone(),
+        outcome: Outcome::Refused,
+        text: bounded(refusal.why.clone()),
+        detail: json!({ "class": refusal.class }),
+    }
+}
+
+fn synthetic(call: &ToolCall, outcome: Outcome, text: String) -> ToolResult {
+    ToolResult { id: call.id.clone(), name: call.name.clone(), outcome, text, detail: Value::Null }
+}
+
+/// Head and tail of a text that is too long, with the cut said.
+fn bounded(text: String) -> String {
+    if text.len() <= MAX_RESULT {
+        return text;
+    }
+    let head = text.floor_char_boundary(MAX_RESULT / 2);
+    let tail = text.ceil_char_boundary(text.len() - MAX_RESULT / 2);
+    let part = |range: std::ops::Range<usize>| text.get(range).unwrap_or_default();
+    format!("{}\n[{} bytes left out]\n{}", part(0..head), tail - head, part(tail..text.len()))
+}
+
+#[cfg(test)]
+mod tests;
