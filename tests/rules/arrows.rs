@@ -13,11 +13,12 @@ const LAYERS: &[(&str, &[&[&str]])] = &[(
         &["config"],
         &["session"],
         &["turn"],
-        &["approve", "frontend", "tool", "query"],
+        &["approve", "frontend"],
+        &["tool", "query"],
         &["edit", "prompt"],
         &["event"],
         &["ending", "message"],
-        &["texts"],
+        &["redact", "texts"],
     ],
 )];
 
