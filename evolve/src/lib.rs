@@ -7,6 +7,11 @@
 pub mod candidate;
 pub mod gate;
 pub mod verdict;
+// Pure parts: the base's rules, defences by name, the bounds gate, untrusted text.
+pub mod bounds;
+pub mod defence;
+pub mod rules;
+pub mod sanitize;
 // What is told while a cycle goes on.
 pub mod progress;
 // Border of the cycle: who proposes, who weighs.

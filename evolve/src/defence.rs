@@ -1,0 +1,49 @@
+//! The judge's defences, by name, so that a test can show that each one is needed.
+//!
+//! A value that is passed in. In what people run all of them are up: the constructor that leaves one out exists only in
+//! tests (and behind the feature `test-defences`, which no build that is handed out has).
+
+/// One defence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Defence {
+    /// Zones: sealed parts, add-only parts, what no line names.
+    Zones,
+    /// Kinds of files: links, submodules, manifests, build scripts, unlisted endings, modes.
+    Kinds,
+    /// The judge's own changelog line.
+    Changelog,
+    /// Budget of files and lines.
+    Budget,
+    /// Keys and tokens.
+    Secrets,
+    /// Text that reads otherwise than it is: bidi, binary, huge.
+    Text,
+    /// Texts that may grow only slowly.
+    Ratchet,
+    /// A candidate that changes nothing is not accepted.
+    Nothing,
+}
+
+/// Which defences are up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Defences {
+    out: Option<Defence>,
+}
+
+impl Defences {
+    /// All of them.
+    pub const fn all() -> Self {
+        Self { out: None }
+    }
+
+    /// All but one. Tests only.
+    #[cfg(any(test, feature = "test-defences"))]
+    pub const fn without(defence: Defence) -> Self {
+        Self { out: Some(defence) }
+    }
+
+    /// Whether this one is up.
+    pub fn up(self, defence: Defence) -> bool {
+        self.out != Some(defence)
+    }
+}
