@@ -7,6 +7,11 @@
 pub mod candidate;
 pub mod gate;
 pub mod verdict;
+// Durable things below the cycle: logs, locks, folders, and the points at which tests let a run die.
+pub mod faults;
+pub mod lock;
+pub mod log;
+pub mod state;
 // Pure parts: the base's rules, defences by name, the bounds gate, untrusted text.
 pub mod bounds;
 pub mod defence;

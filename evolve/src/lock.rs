@@ -48,8 +48,7 @@ impl LockError {
 /// Take the lock, or say who has it.
 pub fn take(path: &Path) -> Result<LockProof, LockError> {
     let disk = |source| LockError::Disk { path: path.to_owned(), source };
-    let mut file =
-        OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(disk)?;
+    let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(disk)?;
     match file.try_lock() {
         Ok(()) => {
             file.set_len(0).map_err(disk)?;

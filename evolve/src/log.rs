@@ -71,13 +71,8 @@ impl Log {
     pub fn open<T: DeserializeOwned>(path: &Path) -> Result<(Self, Vec<T>), LogError> {
         let disk = |doing| move |source| LogError::Disk { doing, path: path.to_owned(), source };
         let is_new = !path.exists();
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(path)
-            .map_err(disk("open"))?;
+        let mut file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(disk("open"))?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(LogError::Busy { path: path.to_owned() }),
