@@ -22,3 +22,6 @@ pub mod progress;
 // Border of the cycle: who proposes, who weighs.
 pub mod proposer;
 pub mod weigh;
+// Pure readings: what a harness said.
+pub mod harness;
+pub mod inline;

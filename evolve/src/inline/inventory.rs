@@ -1,0 +1,309 @@
+//! The test items of a set of Rust files, and the names that their code defines.
+
+use super::Files;
+use super::places::{files_for_tests, logical};
+use super::tokens::{asks, collect_idents, harness_runs, imported, parse, plain, under_test};
+use proc_macro2::TokenStream;
+use quote::ToTokens;
+use std::collections::{BTreeMap, BTreeSet};
+use syn::{Attribute, ImplItem};
+
+/// What sort of item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A function or method.
+    Function,
+    /// An import.
+    Use,
+    /// The head of a module: its attributes.
+    Module,
+    /// A macro invocation that stands as an item.
+    Macro,
+    /// Anything else with a name.
+    Named,
+    /// Anything else, told apart by its tokens only.
+    Other,
+}
+
+impl Kind {
+    /// Whether two items of this kind with one name in one module are the same item.
+    pub const fn is_named(self) -> bool {
+        matches!(self, Self::Function | Self::Module | Self::Named)
+    }
+}
+
+/// One item that exists for tests.
+#[derive(Debug, Clone)]
+pub struct Item {
+    /// File it stands in.
+    pub file: String,
+    /// Everything of the file's path up to where modules begin (`crates/x/src/`).
+    pub root: String,
+    /// Logical module, as libtest writes it; file modules and inline modules alike.
+    pub module: Vec<String>,
+    /// The innermost module around it that is not for tests only.
+    pub code_module: Vec<String>,
+    /// What sort.
+    pub kind: Kind,
+    /// Its name; empty for imports.
+    pub name: String,
+    /// Whether the harness runs it.
+    pub is_test: bool,
+    /// Its tokens, attributes included, documentation not.
+    pub tokens: String,
+    /// Identifiers in it.
+    pub idents: BTreeSet<String>,
+    /// Names that it brings into its module.
+    pub defines: BTreeSet<String>,
+}
+
+impl Item {
+    /// Its name as libtest would write it.
+    pub fn path(&self) -> String {
+        let name = if self.name.is_empty() { "use" } else { &self.name };
+        self.module.iter().map(String::as_str).chain([name]).collect::<Vec<_>>().join("::")
+    }
+
+    /// Whether another stands in the same place.
+    pub fn same_place(&self, other: &Self) -> bool {
+        self.root == other.root && self.module == other.module && self.kind == other.kind && self.name == other.name
+    }
+}
+
+/// What a set of files holds.
+#[derive(Debug, Default)]
+pub struct Inventory {
+    /// Test items, in order of files and lines.
+    pub items: Vec<Item>,
+    /// Names that code defines, by root and logical module.
+    code: BTreeMap<(String, Vec<String>), BTreeSet<String>>,
+    /// Macros by example that are defined anywhere, with their file.
+    pub macros: BTreeMap<String, String>,
+    /// How often the code of a file asks whether it is being tested.
+    pub asks: BTreeMap<String, u64>,
+    /// Files that could not be read, with why.
+    pub unreadable: BTreeMap<String, String>,
+}
+
+impl Inventory {
+    /// Read files.
+    pub fn of(files: &Files) -> Self {
+        let mut inventory = Self::default();
+        let mut parsed = BTreeMap::new();
+        for (path, text) in files.iter().filter(|(path, _)| path.ends_with(".rs")) {
+            match parse(text) {
+                Ok(file) => {
+                    parsed.insert(path.as_str(), file);
+                }
+                Err(why) => {
+                    inventory.unreadable.insert(path.clone(), why);
+                }
+            }
+        }
+        let for_tests = files_for_tests(&parsed);
+        for (path, file) in &parsed {
+            let (root, module) = logical(path);
+            let mut walk = Walk { inventory: &mut inventory, file: path, root, module, code_module: Vec::new() };
+            walk.code_module.clone_from(&walk.module);
+            let only_tests = for_tests.contains(*path);
+            if only_tests {
+                walk.code_module.pop();
+            }
+            walk.items(&file.items, only_tests);
+        }
+        inventory
+    }
+
+    /// The names that code defines in a module.
+    pub fn defined_in(&self, root: &str, module: &[String]) -> BTreeSet<&str> {
+        let names = self.code.get(&(root.to_owned(), module.to_vec()));
+        names.into_iter().flatten().map(String::as_str).collect()
+    }
+
+    /// Whether an item stands in the same place with the same tokens.
+    pub fn has(&self, item: &Item) -> bool {
+        self.items.iter().any(|i| i.same_place(item) && i.tokens == item.tokens)
+    }
+
+    /// Whether an item with the same tokens stands anywhere.
+    pub fn has_alike(&self, item: &Item) -> bool {
+        self.items.iter().any(|i| i.kind == item.kind && i.tokens == item.tokens)
+    }
+}
+
+struct Walk<'a> {
+    inventory: &'a mut Inventory,
+    file: &'a str,
+    root: String,
+    module: Vec<String>,
+    code_module: Vec<String>,
+}
+
+impl Walk<'_> {
+    fn items(&mut self, items: &[syn::Item], for_tests: bool) {
+        for item in items {
+            self.item(item, for_tests);
+        }
+    }
+
+    fn item(&mut self, item: &syn::Item, for_tests: bool) {
+        let attributes = attributes(item);
+        let gated = attributes.iter().any(under_test);
+        let is_test = matches!(item, syn::Item::Fn(_)) && attributes.iter().any(harness_runs);
+        if let syn::Item::Macro(rules) = item
+            && let Some(name) = &rules.ident
+        {
+            self.inventory.macros.insert(name.to_string(), self.file.to_owned());
+        }
+        if let syn::Item::Mod(module) = item {
+            self.module_item(module, for_tests || gated, gated);
+        } else if for_tests || gated || is_test {
+            if gated && !for_tests && matches!(item, syn::Item::Use(_)) {
+                // An import that stands only under test beside code can swap what the code calls.
+                self.ask(1);
+            }
+            self.record(item, is_test);
+        } else {
+            self.code(item);
+        }
+    }
+
+    fn module_item(&mut self, module: &syn::ItemMod, for_tests: bool, gated: bool) {
+        let name = module.ident.to_string();
+        if for_tests {
+            let head: TokenStream = module.attrs.iter().map(ToTokens::to_token_stream).collect();
+            self.push(Kind::Module, name.clone(), &head, Some(name.clone()), false);
+        } else {
+            self.define(&name);
+            self.ask_in(&module.attrs.iter().map(ToTokens::to_token_stream).collect());
+        }
+        let Some((_, items)) = &module.content else { return };
+        self.module.push(name);
+        let outer = self.code_module.clone();
+        if !for_tests && !gated {
+            self.code_module.clone_from(&self.module);
+        }
+        self.items(items, for_tests);
+        self.code_module = outer;
+        self.module.pop();
+    }
+
+    fn record(&mut self, item: &syn::Item, is_test: bool) {
+        let tokens = item.to_token_stream();
+        let (kind, name) = kind_of(item);
+        match item {
+            syn::Item::Use(import) => {
+                let mut names = BTreeSet::new();
+                imported(&import.tree, &mut names);
+                self.push_many(kind, name, &tokens, names, false);
+            }
+            _ => {
+                let defines = if name.is_empty() || kind == Kind::Macro { None } else { Some(name.clone()) };
+                self.push(kind, name, &tokens, defines, is_test);
+            }
+        }
+    }
+
+    /// Code: what it defines, and the test items inside its `impl` blocks.
+    fn code(&mut self, item: &syn::Item) {
+        let (_, name) = kind_of(item);
+        if !name.is_empty() && !matches!(item, syn::Item::Macro(_)) {
+            self.define(&name);
+        }
+        if let syn::Item::Impl(block) = item {
+            for member in &block.items {
+                if let ImplItem::Fn(function) = member {
+                    if function.attrs.iter().any(under_test) {
+                        let (tokens, name) = (function.to_token_stream(), function.sig.ident.to_string());
+                        self.push(Kind::Function, name.clone(), &tokens, Some(name), false);
+                        continue;
+                    }
+                    self.define(&function.sig.ident.to_string());
+                }
+                self.ask_in(&member.to_token_stream());
+            }
+        } else {
+            self.ask_in(&item.to_token_stream());
+        }
+    }
+
+    fn define(&mut self, name: &str) {
+        let key = (self.root.clone(), self.code_module.clone());
+        self.inventory.code.entry(key).or_default().insert(name.to_owned());
+    }
+
+    fn ask_in(&mut self, tokens: &TokenStream) {
+        self.ask(asks(tokens));
+    }
+
+    fn ask(&mut self, times: u64) {
+        if times > 0 {
+            *self.inventory.asks.entry(self.file.to_owned()).or_default() += times;
+        }
+    }
+
+    fn push(&mut self, kind: Kind, name: String, tokens: &TokenStream, defines: Option<String>, is_test: bool) {
+        self.push_many(kind, name, tokens, defines.into_iter().collect(), is_test);
+    }
+
+    fn push_many(&mut self, kind: Kind, name: String, tokens: &TokenStream, defines: BTreeSet<String>, is_test: bool) {
+        let plain = plain(tokens.clone());
+        let mut idents = BTreeSet::new();
+        collect_idents(&plain, &mut idents);
+        self.inventory.items.push(Item {
+            file: self.file.to_owned(),
+            root: self.root.clone(),
+            module: self.module.clone(),
+            code_module: self.code_module.clone(),
+            kind,
+            name,
+            is_test,
+            tokens: plain.to_string(),
+            idents,
+            defines,
+        });
+    }
+}
+
+fn attributes(item: &syn::Item) -> &[Attribute] {
+    use syn::Item as I;
+    match item {
+        I::Const(i) => &i.attrs,
+        I::Enum(i) => &i.attrs,
+        I::ExternCrate(i) => &i.attrs,
+        I::Fn(i) => &i.attrs,
+        I::ForeignMod(i) => &i.attrs,
+        I::Impl(i) => &i.attrs,
+        I::Macro(i) => &i.attrs,
+        I::Mod(i) => &i.attrs,
+        I::Static(i) => &i.attrs,
+        I::Struct(i) => &i.attrs,
+        I::Trait(i) => &i.attrs,
+        I::TraitAlias(i) => &i.attrs,
+        I::Type(i) => &i.attrs,
+        I::Union(i) => &i.attrs,
+        I::Use(i) => &i.attrs,
+        _ => &[],
+    }
+}
+
+fn kind_of(item: &syn::Item) -> (Kind, String) {
+    use syn::Item as I;
+    match item {
+        I::Fn(i) => (Kind::Function, i.sig.ident.to_string()),
+        I::Use(_) => (Kind::Use, String::new()),
+        I::Mod(i) => (Kind::Module, i.ident.to_string()),
+        I::Macro(i) => match &i.ident {
+            Some(name) => (Kind::Named, name.to_string()),
+            None => (Kind::Macro, i.mac.path.to_token_stream().to_string().replace(' ', "")),
+        },
+        I::Const(i) => (Kind::Named, i.ident.to_string()),
+        I::Enum(i) => (Kind::Named, i.ident.to_string()),
+        I::Static(i) => (Kind::Named, i.ident.to_string()),
+        I::Struct(i) => (Kind::Named, i.ident.to_string()),
+        I::Trait(i) => (Kind::Named, i.ident.to_string()),
+        I::Type(i) => (Kind::Named, i.ident.to_string()),
+        I::Union(i) => (Kind::Named, i.ident.to_string()),
+        _ => (Kind::Other, String::new()),
+    }
+}

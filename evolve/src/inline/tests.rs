@@ -1,0 +1,141 @@
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use super::{Compared, Files, What, compare};
+
+fn files(list: &[(&str, &str)]) -> Files {
+    list.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect()
+}
+
+fn whats(compared: &Compared) -> Vec<&What> {
+    compared.findings.iter().map(|finding| &finding.what).collect()
+}
+
+const LIB: &str = "pub fn add(a: i32, b: i32) -> i32 { a + b }\npub fn sub(a: i32, b: i32) -> i32 { a - b }\n\
+    #[cfg(test)]\nmod tests {\n    use super::*;\n    #[test]\n    fn adds() { assert_eq!(add(1, 2), 3); }\n\
+    #[test]\n    fn subtracts() { assert_eq!(sub(3, 2), 1); }\n}\n";
+
+fn against(changed: &str) -> Compared {
+    compare(&files(&[("src/lib.rs", LIB)]), &files(&[("src/lib.rs", changed)]))
+}
+
+#[test]
+fn the_same_tests_in_another_layout_and_with_comments_are_the_same() {
+    let changed = LIB.replace("{ assert_eq!(add(1, 2), 3); }", "{\n // why\n assert_eq!(\n add(1, 2),\n 3,\n );\n }");
+    let compared = against(&changed.replace("a + b", "b + a"));
+    assert_eq!(compared, Compared { compared: 2, ..Compared::default() });
+}
+
+#[test]
+fn a_new_test_is_fine_and_counted() {
+    let changed =
+        LIB.replace("#[test]\n    fn sub", "#[test] fn more() { assert_eq!(add(0, 0), 0); }\n#[test]\n    fn sub");
+    assert_eq!(against(&changed), Compared { compared: 2, added: 1, ..Compared::default() });
+}
+
+#[test]
+fn a_loosened_assertion_is_a_change() {
+    let compared = against(&LIB.replace("assert_eq!(add(1, 2), 3)", "assert!(add(1, 2) > 0)"));
+    assert_eq!(whats(&compared), [&What::Changed]);
+    assert_eq!(compared.findings.first().unwrap().name, "tests::adds");
+}
+
+#[test]
+fn an_ignored_test_is_a_change() {
+    assert_eq!(whats(&against(&LIB.replacen("#[test]", "#[test]\n#[ignore]", 1))), [&What::Changed]);
+}
+
+#[test]
+fn a_test_module_put_under_another_condition_is_a_change() {
+    let changed = LIB.replace("#[cfg(test)]", "#[cfg(all(test, target_os = \"none\"))]");
+    assert_eq!(whats(&against(&changed)), [&What::Changed]);
+}
+
+#[test]
+fn a_removed_test_is_gone() {
+    let changed = LIB.replace("#[test]\n    fn subtracts() { assert_eq!(sub(3, 2), 1); }", "");
+    assert_eq!(whats(&against(&changed)), [&What::Gone]);
+}
+
+#[test]
+fn tests_that_move_to_a_file_of_their_own_are_the_same() {
+    let (code, tests) = LIB.split_once("mod tests {").unwrap();
+    let moved = files(&[
+        ("src/lib.rs", &format!("{code}mod tests;\n")),
+        ("src/tests.rs", tests.trim_end().strip_suffix('}').unwrap()),
+    ]);
+    let compared = compare(&files(&[("src/lib.rs", LIB)]), &moved);
+    assert_eq!(compared, Compared { compared: 2, ..Compared::default() });
+}
+
+#[test]
+fn tests_that_move_with_their_code_are_fine() {
+    let moved = files(&[("src/lib.rs", "mod sums;\npub use sums::*;\n"), ("src/sums.rs", LIB)]);
+    let compared = compare(&files(&[("src/lib.rs", LIB)]), &moved);
+    assert_eq!(whats(&compared), Vec::<&What>::new());
+    assert_eq!(compared.moved.first().unwrap(), &("tests::adds".to_owned(), "sums::tests::adds".to_owned()));
+    assert_eq!(compared.added, 0);
+}
+
+#[test]
+fn tests_that_move_away_from_their_code_are_parted() {
+    let (code, _) = LIB.split_once("#[cfg(test)]").unwrap();
+    let fake = LIB.replace("a + b", "3").replace("a - b", "1");
+    let moved = files(&[("src/lib.rs", &format!("mod fake;\n{code}")), ("src/fake.rs", &fake)]);
+    let compared = compare(&files(&[("src/lib.rs", LIB)]), &moved);
+    assert_eq!(whats(&compared), [&What::Parted, &What::Parted]);
+}
+
+#[test]
+fn a_new_name_that_takes_over_what_a_test_calls_is_seen() {
+    let import = LIB.replace("use super::*;", "use super::*;\nuse crate::fake::add;");
+    assert_eq!(whats(&against(&import)), [&What::Shadowed { by: "add".to_owned() }]);
+    let function = LIB.replace("use super::*;", "use super::*;\nfn add(_: i32, _: i32) -> i32 { 3 }");
+    assert_eq!(whats(&against(&function)), [&What::Shadowed { by: "add".to_owned() }]);
+    let rules = format!("macro_rules! assert_eq {{ ($($t:tt)*) => {{}} }}\n{LIB}");
+    assert_eq!(whats(&against(&rules)), [&What::Shadowed { by: "assert_eq!".to_owned() }]);
+}
+
+#[test]
+fn a_helper_with_a_name_of_its_own_is_fine() {
+    let helper = LIB.replace("use super::*;", "use super::*;\nfn three() -> i32 { 3 }");
+    assert_eq!(whats(&against(&helper)), Vec::<&What>::new());
+}
+
+#[test]
+fn code_that_asks_whether_it_is_tested_is_seen() {
+    let changed = LIB.replace("{ a + b }", "{ if cfg!(test) { a + b } else { 0 } }");
+    assert_eq!(whats(&against(&changed)), [&What::AsksForTest]);
+    let gated = LIB
+        .replace("pub fn add", "#[cfg(not(test))]\npub fn add(_: i32, _: i32) -> i32 { 0 }\n#[cfg(test)]\npub fn add");
+    assert!(whats(&against(&gated)).contains(&&What::AsksForTest));
+}
+
+#[test]
+fn a_file_below_tests_is_compared_as_a_whole() {
+    let base =
+        files(&[("tests/it.rs", "const WANT: i32 = 3;\n#[test]\nfn it() { assert_eq!(x::add(1, 2), WANT); }\n")]);
+    let changed =
+        files(&[("tests/it.rs", "const WANT: i32 = 4;\n#[test]\nfn it() { assert_eq!(x::add(1, 2), WANT); }\n")]);
+    assert_eq!(whats(&compare(&base, &changed)), [&What::Changed]);
+}
+
+#[test]
+fn what_cannot_be_read_is_said_unless_it_is_the_same() {
+    let broken = files(&[("src/lib.rs", "fn (")]);
+    assert!(matches!(whats(&compare(&files(&[("src/lib.rs", LIB)]), &broken)).first(), Some(What::Unreadable { .. })));
+    assert_eq!(compare(&broken, &broken), Compared::default());
+}
+
+#[test]
+fn no_nesting_overflows_the_stack() {
+    for text in [
+        format!("fn f() -> bool {{ {}true }}", "!".repeat(255_000)),
+        format!("fn f() {{ {}{} }}", "(".repeat(120_000), ")".repeat(120_000)),
+        format!("fn f() {{ {}{} }}", "{".repeat(120_000), "}".repeat(120_000)),
+        format!("const A: i32 = 1{};", " + 1".repeat(60_000)),
+        format!("type A = {}u8{};", "&".repeat(100_000), ""),
+    ] {
+        let deep = files(&[("src/lib.rs", &text)]);
+        let _ = compare(&deep, &files(&[("src/lib.rs", LIB)]));
+    }
+}
