@@ -73,7 +73,7 @@ impl Repo {
         let doing = || RepoError::git(format!("compare {old} with {new}"));
         let (old_tree, new_tree) = (self.find_tree(oid(old)?)?, self.find_tree(oid(new)?)?);
         let mut options = DiffOptions::new();
-        options.max_size(MAX_TEXT).context_lines(3).include_typechange(false);
+        options.max_size(MAX_TEXT).context_lines(3).include_typechange(true);
         let mut diff =
             self.inner.diff_tree_to_tree(Some(&old_tree), Some(&new_tree), Some(&mut options)).map_err(doing())?;
         if renames == Renames::Found {
