@@ -1,0 +1,269 @@
+//! The supervisor's life: take the job, start it, tell how it ended, end what is left when told to or when the caller is
+//! gone.
+//!
+//! As a subreaper it inherits every process that the program leaves behind, sessions of their own included, so that none
+//! escapes. In the room it is the kernel that ends them, with the PID namespace.
+
+use super::program::{self, Stage};
+use super::report::{Listener, Reporter, Start};
+use crate::job::Walls;
+use crate::limits::OwnUser;
+use crate::room::{self, Inside};
+use crate::tree;
+use crate::walls;
+use crate::wire::{Fault, Order, Report, Status};
+use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::signal::{SigHandler, SigSet, SigmaskHow, Signal, sigprocmask};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::{ForkResult, Pid, fork, setsid};
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::{AsFd, FromRawFd, OwnedFd};
+use std::time::Duration;
+
+/// Exit code of a supervisor that has nothing to supervise.
+const MISUSED: i32 = 2;
+
+/// Never returns.
+pub(super) fn main() -> ! {
+    let code = match take_over() {
+        Ok((mut control, order)) => match Supervisor::start(order) {
+            Ok(mut supervisor) => supervisor.serve(&mut control),
+            Err(fault) => {
+                send(&mut control, &Report::Failed(fault));
+                send(&mut control, &Report::Gone { cpu: Duration::ZERO, survivors: 0 });
+                0
+            }
+        },
+        // The one sentence of this library that is said to a person: there is no caller to return it to.
+        Err(_) => {
+            let _ = writeln!(
+                std::io::stderr(),
+                "{} is not for people: it starts the room of a job",
+                crate::wire::ENTRY_ARGUMENT
+            );
+            MISUSED
+        }
+    };
+    std::process::exit(code);
+}
+
+/// Frees itself from whatever was inherited, and reads the job.
+fn take_over() -> std::io::Result<(File, Order)> {
+    close_inherited();
+    let control: OwnedFd = {
+        let number = fcntl(std::io::stdin(), FcntlArg::F_DUPFD_CLOEXEC(3))?;
+        // SAFETY: the number was made by the line above and belongs to nobody else.
+        unsafe { OwnedFd::from_raw_fd(number) }
+    };
+    let mut control = File::from(control);
+    let order = Order::read(&mut control)?;
+    nix::unistd::dup2_stdin(null()?)?;
+    // Fails only where we lead a session already.
+    let _ = setsid();
+    // SAFETY: ignoring a signal installs no handler.
+    unsafe { nix::sys::signal::signal(Signal::SIGPIPE, SigHandler::SigIgn) }?;
+    fcntl(&control, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
+    Ok((control, order))
+}
+
+/// Descriptors that our caller inherited itself (a jobserver's, say) are nobody's business here.
+fn close_inherited() {
+    // SAFETY: nothing in this process holds one of these numbers yet.
+    unsafe { nix::libc::syscall(nix::libc::SYS_close_range, 3_u32, u32::MAX, 0_u32) };
+}
+
+/// `/dev/null`, for reading and writing.
+pub(crate) fn null() -> std::io::Result<File> {
+    File::options().read(true).write(true).open("/dev/null")
+}
+
+/// A started job.
+struct Supervisor {
+    /// The program itself or, in the room, the room's first process.
+    leader: Pid,
+    children: SignalFd,
+    listener: Option<Listener>,
+    /// In the room: where its first process says how the program ended.
+    inside: Option<Inside>,
+    ended: bool,
+}
+
+impl Supervisor {
+    fn start(order: Order) -> Result<Self, Fault> {
+        let children = block_child_signal().map_err(|error| Fault::other("wait for children", error))?;
+        let (reporter, listener) = Reporter::pair().map_err(|error| Fault::other("make a pipe", error))?;
+        program::place_stdin(&order.stdin).map_err(|error| Fault::other("hand over the standard input", error))?;
+        let (leader, inside) = match &order.walls {
+            Walls::Room(_) => {
+                let (leader, inside) = room::start(order, reporter)?;
+                (leader, Some(inside))
+            }
+            Walls::None | Walls::Workspace(_) => (start_plain(order, reporter)?, None),
+        };
+        detach_streams().map_err(|error| Fault::other("let go of the program's streams", error))?;
+        Ok(Self { leader, children, listener: Some(listener), inside, ended: false })
+    }
+
+    fn serve(&mut self, control: &mut File) -> i32 {
+        loop {
+            self.wait(control);
+            self.hear_of_start(control);
+            self.hear_of_end(control);
+            self.reap(control);
+            if told_to_end(control) {
+                let survivors = self.end();
+                send(control, &Report::Gone { cpu: cpu_of_children(), survivors });
+                return 0;
+            }
+        }
+    }
+
+    fn wait(&self, control: &File) {
+        let mut fds = vec![
+            PollFd::new(control.as_fd(), PollFlags::POLLIN),
+            PollFd::new(self.children.as_fd(), PollFlags::POLLIN),
+        ];
+        fds.extend(self.listener.as_ref().map(|listener| PollFd::new(listener.as_fd(), PollFlags::POLLIN)));
+        fds.extend(self.inside.as_ref().and_then(Inside::as_fd).map(|fd| PollFd::new(fd, PollFlags::POLLIN)));
+        // An interrupted wait only means that everything is looked at once more.
+        let _ = poll(&mut fds, PollTimeout::NONE);
+    }
+
+    fn hear_of_start(&mut self, control: &mut File) {
+        let Some(listener) = &mut self.listener else { return };
+        if !readable(listener.as_fd()) {
+            return;
+        }
+        match listener.read() {
+            Start::Pending => return,
+            Start::Running(weaker) => send(control, &Report::Started { process: self.leader.as_raw(), weaker }),
+            Start::Failed(fault) => {
+                self.ended = true;
+                send(control, &Report::Failed(fault));
+            }
+        }
+        self.listener = None;
+    }
+
+    fn hear_of_end(&mut self, control: &mut File) {
+        // The start is told first, whatever came first.
+        if self.listener.is_some() {
+            return;
+        }
+        let Some(inside) = &mut self.inside else { return };
+        if inside.as_fd().is_some_and(|fd| readable(fd))
+            && let Some(status) = inside.read()
+        {
+            self.tell_end(control, status);
+        }
+    }
+
+    fn reap(&mut self, control: &mut File) {
+        while matches!(self.children.read_signal(), Ok(Some(_))) {}
+        if self.listener.is_some() {
+            return;
+        }
+        loop {
+            let (process, status) = match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
+                Ok(WaitStatus::Exited(process, code)) => (process, Status::Exit(code)),
+                Ok(WaitStatus::Signaled(process, signal, _)) => (process, Status::Signal(signal as i32)),
+                Ok(WaitStatus::StillAlive) | Err(_) => return,
+                Ok(_) => continue,
+            };
+            if process == self.leader {
+                // The room's first process says how the program ended before it is ended itself; if it could not, then
+                // somebody killed it.
+                let said = self.inside.as_mut().and_then(Inside::read_all);
+                self.tell_end(control, said.unwrap_or(status));
+            }
+        }
+    }
+
+    fn tell_end(&mut self, control: &mut File, status: Status) {
+        if !self.ended {
+            self.ended = true;
+            send(control, &Report::Ended(status));
+        }
+    }
+
+    /// Ends and reaps all that is left.
+    fn end(&self) -> usize {
+        if self.inside.is_some() {
+            // The kernel ends whatever lives in the namespace, before this process can be reaped.
+            let _ = nix::sys::signal::kill(self.leader, Signal::SIGKILL);
+        }
+        tree::end_below_me()
+    }
+}
+
+/// Starts the program as a child of ours.
+fn start_plain(order: Order, mut reporter: Reporter) -> Result<Pid, Fault> {
+    nix::sys::prctl::set_child_subreaper(true).map_err(|error| Fault::other("become the tree's reaper", error))?;
+    let supervisor = nix::unistd::getpid();
+    // SAFETY: this process has one thread.
+    match unsafe { fork() }.map_err(|error| Fault::other("start a process", error))? {
+        ForkResult::Parent { child } => Ok(child),
+        ForkResult::Child => {
+            let stage = Stage { parent: Some(supervisor), own_user: OwnUser::No };
+            let walls = order.walls.clone();
+            let fault = program::become_program(order, &stage, || match &walls {
+                Walls::Workspace(workspace) => walls::workspace::put_up(workspace, &mut reporter),
+                Walls::None | Walls::Room(_) => Ok(()),
+            });
+            reporter.fault(fault);
+            std::process::exit(127);
+        }
+    }
+}
+
+/// From here on the end of a child makes a descriptor readable.
+fn block_child_signal() -> nix::Result<SignalFd> {
+    let mut mask = SigSet::empty();
+    mask.add(Signal::SIGCHLD);
+    sigprocmask(SigmaskHow::SIG_BLOCK, Some(&mask), None)?;
+    SignalFd::with_flags(&mask, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)
+}
+
+/// The program's streams must close when the program and its children close them, so nobody else may hold them.
+pub(crate) fn detach_streams() -> nix::Result<()> {
+    let null = null().map_err(|error| Errno::from_raw(error.raw_os_error().unwrap_or(0)))?;
+    nix::unistd::dup2_stdin(&null)?;
+    nix::unistd::dup2_stdout(&null)?;
+    nix::unistd::dup2_stderr(&null)
+}
+
+/// Whether the caller said so, or is gone.
+fn told_to_end(control: &mut File) -> bool {
+    let mut byte = [0];
+    match control.read(&mut byte) {
+        Ok(_) => true,
+        Err(error) => !matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::Interrupted),
+    }
+}
+
+fn readable(fd: std::os::fd::BorrowedFd<'_>) -> bool {
+    let mut fds = [PollFd::new(fd, PollFlags::POLLIN)];
+    matches!(poll(&mut fds, PollTimeout::ZERO), Ok(count) if count > 0)
+}
+
+/// The caller may be gone: then there is nobody to tell.
+fn send(control: &mut File, report: &Report) {
+    if let Ok(mut bytes) = serde_json::to_vec(report) {
+        bytes.push(b'\n');
+        let _ = control.write_all(&bytes);
+    }
+}
+
+fn cpu_of_children() -> Duration {
+    getrusage(UsageWho::RUSAGE_CHILDREN).map_or(Duration::ZERO, |usage| {
+        let time = |value: nix::sys::time::TimeVal| {
+            Duration::from_secs(value.tv_sec().unsigned_abs()) + Duration::from_micros(value.tv_usec().unsigned_abs())
+        };
+        time(usage.user_time()) + time(usage.system_time())
+    })
+}

@@ -1,0 +1,404 @@
+//! The caller's side of a run: starts the supervisor, reads the pipes, minds the clock and the limits.
+//!
+//! Promises to return soon after the program's own process has ended, and that its tree is gone when it returns.
+
+use crate::cancel::Cancel;
+use crate::error::SandboxError;
+use crate::finished::{End, Finished, Limit};
+use crate::job::Job;
+use crate::output::{Collector, Stream};
+use crate::tree;
+use crate::watch;
+use crate::wire::{self, ENTRY_ARGUMENT, Order, Report, Status};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+/// Longest sleep before the cancel flag is looked at.
+const TICK: Duration = Duration::from_millis(20);
+/// How long the supervisor may take to end a tree before it is ended itself.
+const PATIENCE: Duration = Duration::from_secs(8);
+/// Bytes read at once.
+const PIECE: usize = 64 * 1024;
+
+/// Runs a job to its end. Blocks: call it from a thread of its own (`spawn_blocking`).
+///
+/// `parent` is the caller's environment, from which [`crate::Environment::keep`] takes. `on_output` sees every byte as it
+/// comes, the dropped ones included.
+///
+/// # Errors
+/// Where the program could not be started. How it ended is [`Finished::end`].
+pub fn run(
+    job: &Job,
+    parent: &[(OsString, OsString)],
+    cancel: &Cancel,
+    on_output: &mut dyn FnMut(Stream, &[u8]),
+) -> Result<Finished, SandboxError> {
+    let frame = Order::of(job, parent)?.to_frame()?;
+    let mut running = Running::start(job, &frame)?;
+    running.until_gone(cancel, on_output)?;
+    running.finish()
+}
+
+/// One run.
+struct Running<'a> {
+    job: &'a Job,
+    supervisor: Supervisor,
+    pipes: [Pipe; 2],
+    began: Instant,
+    watched: Instant,
+    /// The program's process as the supervisor numbers it, once it runs.
+    process: Option<i32>,
+    weaker: Vec<String>,
+    failure: Option<SandboxError>,
+    status: Option<Status>,
+    /// Set when the program's own process has ended: until when its pipes are read on.
+    drain_until: Option<Instant>,
+    /// Why we ended it, where we did.
+    cause: Option<End>,
+    /// Set when the end was ordered.
+    ordered: Option<Instant>,
+    cpu: Duration,
+    wall: Option<Duration>,
+}
+
+impl<'a> Running<'a> {
+    fn start(job: &'a Job, frame: &[u8]) -> Result<Self, SandboxError> {
+        let began = Instant::now();
+        let (stdout, out) = pipe()?;
+        let (stderr, err) = pipe()?;
+        let supervisor = Supervisor::start(frame, out, err)?;
+        let output = job.limits.output;
+        Ok(Self {
+            job,
+            supervisor,
+            pipes: [Pipe::new(Stream::Stdout, stdout, output), Pipe::new(Stream::Stderr, stderr, output)],
+            began,
+            watched: began,
+            process: None,
+            weaker: Vec::new(),
+            failure: None,
+            status: None,
+            drain_until: None,
+            cause: None,
+            ordered: None,
+            cpu: Duration::ZERO,
+            wall: None,
+        })
+    }
+
+    /// The loop: wait for something, take it in, decide whether it is over.
+    fn until_gone(&mut self, cancel: &Cancel, on_output: &mut dyn FnMut(Stream, &[u8])) -> Result<(), SandboxError> {
+        loop {
+            self.wait()?;
+            let mut quiet = true;
+            for pipe in &mut self.pipes {
+                quiet &= pipe.read(on_output) == Amount::Nothing;
+            }
+            if self.supervisor.read_reports()? == Link::Closed && self.supervisor.reports.is_empty() {
+                return self.supervisor_died(on_output);
+            }
+            for report in std::mem::take(&mut self.supervisor.reports) {
+                if self.take(report) == Phase::Gone {
+                    self.read_what_is_left(on_output);
+                    return Ok(());
+                }
+            }
+            self.decide(cancel, quiet);
+            if self.ordered.is_some_and(|ordered| ordered.elapsed() > PATIENCE) {
+                return self.supervisor_died(on_output);
+            }
+        }
+    }
+
+    fn wait(&self) -> Result<(), SandboxError> {
+        let now = Instant::now();
+        let mut longest = TICK;
+        if self.ordered.is_none() {
+            let wall = (self.began + self.job.limits.wall).saturating_duration_since(now);
+            longest = longest.min(wall);
+        }
+        if let Some(until) = self.drain_until {
+            longest = longest.min(until.saturating_duration_since(now));
+        }
+        let mut fds = vec![PollFd::new(self.supervisor.socket.as_fd(), PollFlags::POLLIN)];
+        fds.extend(self.pipes.iter().filter_map(Pipe::poll_fd));
+        // Rounded up, or the last millisecond would be spent spinning.
+        let timeout = PollTimeout::try_from(longest + Duration::from_micros(999)).unwrap_or(PollTimeout::ZERO);
+        match poll(&mut fds, timeout) {
+            Ok(_) | Err(nix::Error::EINTR) => Ok(()),
+            Err(error) => Err(supervisor_error("wait for the program's output", error.into())),
+        }
+    }
+
+    fn take(&mut self, report: Report) -> Phase {
+        match report {
+            Report::Started { process, weaker } => {
+                self.process = Some(process);
+                self.weaker = weaker;
+            }
+            Report::Failed(fault) => self.failure = Some(fault.into()),
+            Report::Ended(status) => {
+                self.status = Some(status);
+                self.wall = Some(self.began.elapsed());
+                self.drain_until = Some(Instant::now() + self.job.limits.drain);
+            }
+            Report::Gone { cpu, survivors } => {
+                self.cpu = cpu;
+                if survivors > 0 {
+                    self.weaker.push(format!("{survivors} processes of another user could not be ended"));
+                }
+                return Phase::Gone;
+            }
+        }
+        Phase::Going
+    }
+
+    /// Orders the end where it is time for it.
+    fn decide(&mut self, cancel: &Cancel, quiet: bool) {
+        if self.ordered.is_some() {
+            return;
+        }
+        if let Some(until) = self.drain_until {
+            let closed = self.pipes.iter().all(|pipe| pipe.file.is_none());
+            if closed || (Instant::now() >= until && quiet) || Instant::now() >= until + self.job.limits.drain {
+                self.order_end(None);
+            }
+        } else if self.failure.is_some() {
+            self.order_end(None);
+        } else if cancel.is_cancelled() {
+            self.order_end(Some(End::Cancelled));
+        } else if self.began.elapsed() >= self.job.limits.wall {
+            self.order_end(Some(End::TimedOut));
+        } else if self.job.limits.watched() && self.watched.elapsed() >= watch::EVERY {
+            self.watched = Instant::now();
+            let used = watch::look(self.supervisor.process, &self.job.limits);
+            if let Some(limit) = watch::exceeded(&used, &self.job.limits) {
+                self.order_end(Some(End::LimitExceeded(limit)));
+            }
+        }
+    }
+
+    fn order_end(&mut self, cause: Option<End>) {
+        self.cause = cause;
+        self.ordered = Some(Instant::now());
+        self.wall.get_or_insert_with(|| self.began.elapsed());
+        self.supervisor.order_end();
+    }
+
+    /// Everything is gone: what the pipes still hold cannot grow any more.
+    fn read_what_is_left(&mut self, on_output: &mut dyn FnMut(Stream, &[u8])) {
+        for pipe in &mut self.pipes {
+            while pipe.read(on_output) == Amount::Something {}
+        }
+    }
+
+    /// Somebody ended the supervisor (a program without walls can). What it stood above is found by its session.
+    fn supervisor_died(&mut self, on_output: &mut dyn FnMut(Stream, &[u8])) -> Result<(), SandboxError> {
+        self.supervisor.kill();
+        if let Some(process) = self.process {
+            tree::end(|| {
+                let mut list = tree::in_session(process);
+                let below: Vec<i32> = list.iter().flat_map(|process| tree::below(*process)).collect();
+                list.extend(below);
+                list
+            });
+        }
+        self.read_what_is_left(on_output);
+        if self.cause.is_some() || self.status.is_some() {
+            return Ok(());
+        }
+        let source = io::Error::other("it was ended from outside");
+        Err(self.failure.take().unwrap_or_else(|| supervisor_error("keep the program's supervisor", source)))
+    }
+
+    fn finish(self) -> Result<Finished, SandboxError> {
+        if let Some(failure) = self.failure {
+            return Err(failure);
+        }
+        let ended = match self.status {
+            Some(Status::Signal(signal)) if signal == nix::libc::SIGXCPU && self.job.limits.cpu.is_some() => {
+                End::LimitExceeded(Limit::Cpu)
+            }
+            Some(Status::Signal(signal)) => End::Signal(signal),
+            Some(Status::Exit(code)) => End::Exit(code),
+            None => End::Cancelled,
+        };
+        let [stdout, stderr] = self.pipes;
+        Ok(Finished {
+            end: self.cause.unwrap_or(ended),
+            stdout: stdout.kept.finish(),
+            stderr: stderr.kept.finish(),
+            wall: self.wall.unwrap_or_else(|| self.began.elapsed()),
+            cpu: self.cpu,
+            weaker: self.weaker,
+        })
+    }
+}
+
+#[derive(PartialEq, Eq)]
+enum Phase {
+    Going,
+    Gone,
+}
+
+#[derive(PartialEq, Eq)]
+enum Amount {
+    Nothing,
+    Something,
+}
+
+#[derive(PartialEq, Eq)]
+enum Link {
+    Open,
+    Closed,
+}
+
+/// The reading end of one of the program's streams.
+struct Pipe {
+    stream: Stream,
+    file: Option<File>,
+    kept: Collector,
+}
+
+impl Pipe {
+    fn new(stream: Stream, end: OwnedFd, limit: usize) -> Self {
+        Self { stream, file: Some(end.into()), kept: Collector::new(limit) }
+    }
+
+    fn poll_fd(&self) -> Option<PollFd<'_>> {
+        self.file.as_ref().map(|file| PollFd::new(file.as_fd(), PollFlags::POLLIN))
+    }
+
+    /// Reads what is there, a bounded amount, so that a flood cannot hold up the clock.
+    fn read(&mut self, on_output: &mut dyn FnMut(Stream, &[u8])) -> Amount {
+        let mut piece = vec![0; PIECE];
+        let mut amount = Amount::Nothing;
+        for _ in 0..32 {
+            let Some(file) = &mut self.file else { break };
+            match file.read(&mut piece) {
+                Ok(0) => self.file = None,
+                Ok(count) => {
+                    let bytes = piece.get(..count).unwrap_or_default();
+                    self.kept.push(bytes);
+                    on_output(self.stream, bytes);
+                    amount = Amount::Something;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(_) => self.file = None,
+            }
+        }
+        amount
+    }
+}
+
+/// The supervisor as the caller sees it. When it is dropped, the tree ends.
+struct Supervisor {
+    handle: duct::Handle,
+    process: i32,
+    socket: UnixStream,
+    unread: Vec<u8>,
+    reports: Vec<Report>,
+}
+
+impl Supervisor {
+    fn start(frame: &[u8], stdout: OwnedFd, stderr: OwnedFd) -> Result<Self, SandboxError> {
+        let failed = |source| supervisor_error("start the program's supervisor", source);
+        let (socket, theirs) = UnixStream::pair().map_err(failed)?;
+        socket.set_write_timeout(Some(PATIENCE)).map_err(failed)?;
+        // No variable of ours reaches it: what it hands on is in the frame.
+        let nothing: [(OsString, OsString); 0] = [];
+        let handle = duct::cmd("/proc/self/exe", [ENTRY_ARGUMENT])
+            .stdin_file(theirs)
+            .stdout_file(stdout)
+            .stderr_file(stderr)
+            .full_env(nothing)
+            .unchecked()
+            .start()
+            .map_err(failed)?;
+        let process = handle.pids().first().and_then(|process| i32::try_from(*process).ok()).unwrap_or(0);
+        let supervisor = Self { handle, process, socket, unread: Vec::new(), reports: Vec::new() };
+        send_all(&supervisor.socket, frame)
+            .map_err(|source| supervisor_error("hand the job to the program's supervisor", source))?;
+        supervisor.socket.set_nonblocking(true).map_err(failed)?;
+        Ok(supervisor)
+    }
+
+    fn read_reports(&mut self) -> Result<Link, SandboxError> {
+        let mut piece = [0; 4096];
+        let link = loop {
+            match self.socket.read(&mut piece) {
+                Ok(0) => break Link::Closed,
+                Ok(count) => self.unread.extend_from_slice(piece.get(..count).unwrap_or_default()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break Link::Open,
+                Err(_) => break Link::Closed,
+            }
+        };
+        while let Some(end) = self.unread.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = self.unread.drain(..=end).collect();
+            let report = serde_json::from_slice(&line)
+                .map_err(|error| supervisor_error("understand the program's supervisor", error.into()))?;
+            self.reports.push(report);
+        }
+        Ok(link)
+    }
+
+    fn order_end(&self) {
+        // A supervisor that is gone already has nothing left to end.
+        let _ = send_all(&self.socket, &[wire::END]);
+    }
+
+    fn kill(&self) {
+        let _ = self.handle.kill();
+    }
+}
+
+impl Drop for Supervisor {
+    fn drop(&mut self) {
+        // Usually it is gone already. Otherwise the closed socket tells it to end the tree; the socket ends with it.
+        let _ = self.socket.shutdown(std::net::Shutdown::Write);
+        let until = Instant::now() + PATIENCE;
+        while matches!(self.read_reports(), Ok(Link::Open)) {
+            let mut fds = [PollFd::new(self.socket.as_fd(), PollFlags::POLLIN)];
+            let left = until.saturating_duration_since(Instant::now());
+            let timeout = PollTimeout::try_from(left).unwrap_or(PollTimeout::ZERO);
+            if matches!(poll(&mut fds, timeout), Ok(0)) {
+                self.kill();
+                break;
+            }
+        }
+        let _ = self.handle.wait();
+    }
+}
+
+/// Writes without the signal that a closed socket would raise.
+fn send_all(socket: &UnixStream, bytes: &[u8]) -> io::Result<()> {
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let flags = nix::sys::socket::MsgFlags::MSG_NOSIGNAL;
+        match nix::sys::socket::send(socket.as_raw_fd(), rest, flags) {
+            Ok(count) => rest = rest.get(count..).unwrap_or_default(),
+            Err(nix::Error::EINTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+/// A pipe whose reading end does not block.
+fn pipe() -> Result<(OwnedFd, OwnedFd), SandboxError> {
+    let failed = |error: nix::Error| supervisor_error("make a pipe", error.into());
+    let (reading, writing) = nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC).map_err(failed)?;
+    nix::fcntl::fcntl(&reading, nix::fcntl::FcntlArg::F_SETFL(nix::fcntl::OFlag::O_NONBLOCK)).map_err(failed)?;
+    Ok((reading, writing))
+}
+
+fn supervisor_error(what: &str, source: io::Error) -> SandboxError {
+    SandboxError::Supervisor { what: what.to_owned(), source }
+}

@@ -1,0 +1,4 @@
+//! The sandbox as its callers meet it: real processes, real namespaces.
+
+mod plain;
+mod support;
