@@ -36,6 +36,16 @@ pub struct Usage {
     pub measured: bool,
 }
 
+impl Usage {
+    /// Count another reply in; the sum is measured only if every part is.
+    pub fn add(&mut self, other: &Self) {
+        self.prompt += other.prompt;
+        self.completion += other.completion;
+        self.cached += other.cached;
+        self.measured &= other.measured;
+    }
+}
+
 /// The kinds of event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]

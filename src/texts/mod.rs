@@ -14,6 +14,16 @@ pub struct Texts {
     pub unknown_case_kind: &'static str,
     /// Standard input could not be read; `{error}`.
     pub unreadable_stdin: &'static str,
+    /// A resumed session had a torn last line; `{bytes}`.
+    pub torn_line_dropped: &'static str,
+    /// A finish reason that is none of the ordinary ones; `{finish}`.
+    pub unusual_finish: &'static str,
+    /// The model stopped without `done`.
+    pub maybe_unfinished: &'static str,
+    /// The reply was cut off.
+    pub reply_cut_off: &'static str,
+    /// The limit of turns was reached; `{turns}`.
+    pub turns_ran_out: &'static str,
 }
 
 /// Put values into a text. A placeholder without a value stays, so that a mistake shows instead of panicking.

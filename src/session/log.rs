@@ -1,0 +1,317 @@
+//! The record of a session on disk: JSON, one entry a line, only ever appended to.
+//!
+//! Safe against a kill at any byte: an entry is written in one piece, and a last line that is torn is dropped
+//! when the file is read again. Any other line that cannot be read is an error with its number, never skipped: a
+//! conversation with a hole in it is not the conversation. Secrets are taken out before anything is written.
+
+use crate::ending::Ending;
+use crate::message::{Channel, Message, ToolCall};
+use crate::redact::Redactor;
+use serde::{Deserialize, Serialize};
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// Version of the lines.
+pub const LOG_VERSION: u32 = 1;
+/// Bytes that a log may have to be read back.
+const MAX_BYTES: u64 = 512 * 1024 * 1024;
+
+/// One line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "entry", rename_all = "snake_case")]
+pub enum Entry {
+    /// The first.
+    Started {
+        /// Version of the lines.
+        version: u32,
+        /// The session's id.
+        session: String,
+        /// Milliseconds since the UNIX epoch.
+        at: u64,
+        /// Root of the workspace.
+        root: String,
+        /// The model's name.
+        model: String,
+        /// How calls travel.
+        channel: Channel,
+    },
+    /// The conversation grew.
+    Message {
+        /// Milliseconds since the UNIX epoch.
+        at: u64,
+        /// What was added.
+        message: Message,
+        /// Calls in it that are about to run.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        calls: Vec<ToolCall>,
+    },
+    /// The conversation was cleared: only the system message stays.
+    Cleared {
+        /// Milliseconds since the UNIX epoch.
+        at: u64,
+    },
+    /// A prompt came to its end.
+    Ended {
+        /// Milliseconds since the UNIX epoch.
+        at: u64,
+        /// How.
+        ending: Ending,
+    },
+}
+
+/// An open log.
+#[derive(Debug)]
+pub struct Log {
+    path: PathBuf,
+    file: File,
+    redactor: Redactor,
+}
+
+/// What was read back.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recorded {
+    /// The entries that are whole.
+    pub entries: Vec<Entry>,
+    /// Bytes of a torn last line that were dropped.
+    pub torn: usize,
+}
+
+/// Why a log cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum LogError {
+    /// The file system says no.
+    #[error("{doing} {path}")]
+    Io {
+        /// `read`, `write`, `create`.
+        doing: &'static str,
+        /// The file or folder.
+        path: String,
+        /// Why.
+        #[source]
+        cause: io::Error,
+    },
+    /// Another program has it open.
+    #[error("open {path}: this session is running in another program")]
+    InUse {
+        /// The file.
+        path: String,
+    },
+    /// A line cannot be read.
+    #[error("read {path}, line {line}: {what}")]
+    Broken {
+        /// The file.
+        path: String,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong.
+        what: String,
+    },
+    /// There is no such session.
+    #[error("find {what} in {folder}")]
+    Missing {
+        /// What was looked for.
+        what: String,
+        /// Where.
+        folder: String,
+    },
+}
+
+impl LogError {
+    /// What the person can do next.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Io { .. } => "check that the folder exists, is yours and has room",
+            Self::InUse { .. } => "end the other program, or start a new session",
+            Self::Broken { .. } => "correct that line or start a new session; the file is left as it is",
+            Self::Missing { .. } => "start a new session, or look at the folder for the ids that exist",
+        }
+    }
+}
+
+impl Log {
+    /// Start a new log `<folder>/<session>.jsonl`. Folder and file can be read by their owner alone.
+    pub fn create(folder: &Path, session: &str, redactor: Redactor) -> Result<Self, LogError> {
+        DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(io_error("create", folder))?;
+        let path = folder.join(format!("{session}.jsonl"));
+        let mut options = OpenOptions::new();
+        let file = options.append(true).create_new(true).mode(0o600).open(&path).map_err(io_error("create", &path))?;
+        let log = Self { path, file, redactor };
+        log.lock()?;
+        Ok(log)
+    }
+
+    /// Open a log to go on with it: read what is there, and cut off a torn last line.
+    pub fn open(path: &Path, redactor: Redactor) -> Result<(Self, Recorded), LogError> {
+        let mut file = OpenOptions::new().read(true).append(true).open(path).map_err(io_error("open", path))?;
+        let bytes = file.metadata().map_err(io_error("read", path))?.len();
+        if bytes > MAX_BYTES {
+            let what = format!("it has {bytes} bytes, more than the {MAX_BYTES} that are read back");
+            return Err(LogError::Broken { path: path.display().to_string(), line: 0, what });
+        }
+        let mut log = Self { path: path.to_owned(), file: file.try_clone().map_err(io_error("open", path))?, redactor };
+        log.lock()?;
+        let mut text = Vec::new();
+        file.read_to_end(&mut text).map_err(io_error("read", path))?;
+        let (entries, whole) = parse(&text, path)?;
+        let torn = text.len() - whole;
+        if torn > 0 {
+            log.file.set_len(whole as u64).map_err(io_error("write", path))?;
+            log.file.seek(SeekFrom::End(0)).map_err(io_error("write", path))?;
+        }
+        Ok((log, Recorded { entries, torn }))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Add an entry, in one piece. It outlives this program from then on, and the machine once a prompt has ended.
+    pub fn append(&mut self, entry: &Entry) -> Result<(), LogError> {
+        let failed = |cause| LogError::Io { doing: "write", path: self.path.display().to_string(), cause };
+        let mut value = serde_json::to_value(entry).map_err(|error| failed(error.into()))?;
+        self.redactor.value(&mut value);
+        let line = format!("{value}\n");
+        self.file.write_all(line.as_bytes()).map_err(failed)?;
+        if matches!(entry, Entry::Ended { .. }) { self.file.sync_data().map_err(failed) } else { Ok(()) }
+    }
+
+    fn lock(&self) -> Result<(), LogError> {
+        match self.file.try_lock() {
+            Ok(()) => Ok(()),
+            Err(TryLockError::WouldBlock) => Err(LogError::InUse { path: self.path.display().to_string() }),
+            // A file system without locks is no reason to refuse the work.
+            Err(TryLockError::Error(_)) => Ok(()),
+        }
+    }
+}
+
+/// The log to resume: the one of that id, or the last one of the folder (ids are ordered by time).
+pub fn find(folder: &Path, session: Option<&str>) -> Result<PathBuf, LogError> {
+    let missing = |what: &str| LogError::Missing { what: what.to_owned(), folder: folder.display().to_string() };
+    if let Some(session) = session {
+        let plain = !session.is_empty() && session.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+        let path = folder.join(format!("{session}.jsonl"));
+        return if plain && path.is_file() { Ok(path) } else { Err(missing(&format!("the session \"{session}\""))) };
+    }
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(missing("a session")),
+        Err(error) => return Err(io_error("read", folder)(error)),
+    };
+    let logs = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    logs.filter(|path| path.extension().is_some_and(|e| e == "jsonl")).max().ok_or_else(|| missing("a session"))
+}
+
+/// The whole entries and how many bytes they take.
+fn parse(text: &[u8], path: &Path) -> Result<(Vec<Entry>, usize), LogError> {
+    let mut entries = Vec::new();
+    let mut whole = 0;
+    for (n, line) in text.split_inclusive(|byte| *byte == b'\n').enumerate() {
+        // Whatever lacks its line end was never finished: the writer did not go on from it.
+        if !line.ends_with(b"\n") {
+            break;
+        }
+        if !line.trim_ascii().is_empty() {
+            let entry = serde_json::from_slice(line).map_err(|error| LogError::Broken {
+                path: path.display().to_string(),
+                line: n + 1,
+                what: error.to_string(),
+            })?;
+            entries.push(entry);
+        }
+        whole += line.len();
+    }
+    Ok((entries, whole))
+}
+
+fn io_error(doing: &'static str, path: &Path) -> impl Fn(io::Error) -> LogError {
+    let path = path.display().to_string();
+    move |cause| LogError::Io { doing, path: path.clone(), cause }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::Role;
+
+    fn entries() -> Vec<Entry> {
+        let message = |at, text: &str| Entry::Message { at, message: Message::text(Role::User, text), calls: vec![] };
+        vec![message(1, "héllo\nwörld"), Entry::Cleared { at: 2 }, message(3, "界")]
+    }
+
+    fn redactor() -> Redactor {
+        Redactor::new(["topsecretvalue".to_owned()])
+    }
+
+    fn written(folder: &Path) -> Vec<u8> {
+        let mut log = Log::create(folder, "s", redactor()).expect("a new log");
+        entries().iter().for_each(|entry| log.append(entry).expect("it is written"));
+        fs::read(log.path()).expect("the file")
+    }
+
+    #[test]
+    fn a_log_cut_at_any_byte_opens_with_its_whole_entries_and_goes_on() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let bytes = written(folder.path());
+        let path = folder.path().join("cut.jsonl");
+        for length in 0..=bytes.len() {
+            let cut = bytes.get(..length).expect("a length within");
+            fs::write(&path, cut).expect("the cut file");
+            let (mut log, recorded) = Log::open(&path, redactor()).expect("it opens");
+            let whole = cut.iter().filter(|byte| **byte == b'\n').count();
+            assert_eq!(recorded.entries, entries().get(..whole).expect("a prefix"));
+            let kept = cut.len() - recorded.torn;
+            assert!(kept == 0 || cut.get(kept - 1) == Some(&b'\n'));
+            log.append(&Entry::Cleared { at: 9 }).expect("it goes on");
+            drop(log);
+            let (_, again) = Log::open(&path, redactor()).expect("it opens again");
+            assert_eq!((again.entries.len(), again.torn), (whole + 1, 0));
+        }
+    }
+
+    #[test]
+    fn a_broken_line_before_the_last_is_named_and_the_file_left_alone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut bytes = b"{\"entry\":\"nonsense\"}\n".to_vec();
+        bytes.extend(written(folder.path()));
+        let path = folder.path().join("broken.jsonl");
+        fs::write(&path, &bytes).expect("the file");
+        let error = Log::open(&path, redactor()).expect_err("line 1 is broken");
+        assert!(error.to_string().contains("line 1"), "{error}");
+        assert_eq!(fs::read(&path).expect("the file"), bytes);
+    }
+
+    #[test]
+    fn secrets_are_not_written_and_the_file_is_the_owners() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut log = Log::create(&folder.path().join("sub"), "s", redactor()).expect("a new log");
+        let message = Message::text(Role::User, "my topsecretvalue!");
+        log.append(&Entry::Message { at: 1, message, calls: vec![] }).expect("it is written");
+        let text = fs::read_to_string(log.path()).expect("the file");
+        assert!(!text.contains("topsecretvalue") && text.contains("[redacted]"), "{text}");
+        assert_eq!(fs::metadata(log.path()).expect("the file").permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn the_same_session_cannot_run_twice() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let log = Log::create(folder.path(), "s", redactor()).expect("a new log");
+        assert!(matches!(Log::open(log.path(), redactor()), Err(LogError::InUse { .. })));
+    }
+
+    #[test]
+    fn the_last_session_is_found_and_ids_are_no_paths() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for id in ["01a", "01c", "01b"] {
+            Log::create(folder.path(), id, redactor()).expect("a new log");
+        }
+        assert!(find(folder.path(), None).expect("the last").ends_with("01c.jsonl"));
+        assert!(find(folder.path(), Some("01a")).expect("that one").ends_with("01a.jsonl"));
+        assert!(find(folder.path(), Some("../01a")).is_err());
+        assert!(find(&folder.path().join("none"), None).is_err());
+    }
+}

@@ -1,0 +1,257 @@
+//! Whole prompts with a scripted model.
+
+use super::*;
+use crate::event::{Event, Usage};
+use crate::frontend::Decision;
+use crate::message::Outcome;
+use crate::prompt::Source;
+use crate::tool::{Answer, Effect};
+use futures::future::{BoxFuture, pending, ready};
+use serde_json::{Map, Value, json};
+use std::collections::VecDeque;
+use std::path::Path;
+
+/// A model that says what it was told to, one reply a query, and then never answers again.
+struct Script {
+    channel: Channel,
+    replies: Mutex<VecDeque<Result<Reply, QueryError>>>,
+    asked: Arc<Mutex<Vec<Vec<Message>>>>,
+}
+
+impl Model for Script {
+    fn name(&self) -> &str {
+        "script"
+    }
+    fn channel(&self) -> Channel {
+        self.channel
+    }
+    fn ask<'a>(
+        &'a self,
+        request: Request<'a>,
+        on: &'a (dyn Fn(Delta) + Send + Sync),
+    ) -> BoxFuture<'a, Result<Reply, QueryError>> {
+        self.asked.lock().expect("free").push(request.messages.to_vec());
+        match self.replies.lock().expect("free").pop_front() {
+            Some(reply) => Box::pin(ready(reply)),
+            None => {
+                on(Delta::Text("half a".to_owned()));
+                Box::pin(pending())
+            }
+        }
+    }
+}
+
+struct Work(&'static str, Effect);
+
+impl Tool for Work {
+    fn name(&self) -> &'static str {
+        self.0
+    }
+    fn prompt(&self) -> &'static str {
+        ""
+    }
+    fn schema(&self) -> Value {
+        json!({})
+    }
+    fn effect(&self) -> Effect {
+        self.1
+    }
+    fn call<'a>(&'a self, _arguments: &'a Map<String, Value>) -> BoxFuture<'a, Answer> {
+        Box::pin(ready(Answer::done("fine").with_detail(json!({ "files": ["b.rs", "a.rs", "b.rs"] }))))
+    }
+}
+
+#[derive(Default)]
+struct Heard(Mutex<Vec<Event>>);
+
+impl Frontend for Heard {
+    fn notify(&self, event: &Event) {
+        self.0.lock().expect("free").push(event.clone());
+    }
+    fn approve<'a>(&'a self, _call: &'a ToolCall) -> BoxFuture<'a, Decision> {
+        Box::pin(ready(Decision::Nobody))
+    }
+}
+
+struct World {
+    heard: Arc<Heard>,
+    asked: Arc<Mutex<Vec<Vec<Message>>>>,
+    parts: Option<Parts>,
+    folder: tempfile::TempDir,
+}
+
+fn reply(text: &str, calls: &[&str]) -> Result<Reply, QueryError> {
+    let call = |(n, name): (usize, &&str)| ToolCall {
+        id: format!("{text}-{n}"),
+        name: (*name).to_owned(),
+        arguments: Map::new(),
+        channel: Channel::Text,
+    };
+    Ok(Reply {
+        message: Message::text(Role::Assistant, format!("{text}<raw>")),
+        visible: text.to_owned(),
+        calls: calls.iter().enumerate().map(call).collect(),
+        refusals: Vec::new(),
+        state: State::Complete,
+        finish: "stop".to_owned(),
+        usage: Usage { prompt: 10, completion: 2, cached: 1, measured: true },
+        cost_usd: Some(0.25),
+    })
+}
+
+fn world(replies: Vec<Result<Reply, QueryError>>, max_turns: u32) -> World {
+    let (heard, asked) = (Arc::new(Heard::default()), Arc::new(Mutex::new(Vec::new())));
+    let model = Script { channel: Channel::Text, replies: Mutex::new(replies.into()), asked: asked.clone() };
+    let parts = Parts {
+        model: Box::new(model),
+        tools: vec![Box::new(Work("edit", Effect::Writes)), Box::new(Work("done", Effect::Ends))],
+        specs: Vec::new(),
+        prompts: Prompts::load(Source::Embedded).expect("sound prompts"),
+        system: "system".to_owned(),
+        settings: turn::Settings { max_turns },
+        mode: Mode::Auto,
+        root: "/w".to_owned(),
+        frontend: heard.clone(),
+        clock: Arc::new(|| 7),
+        ids: Arc::new(|| "id".to_owned()),
+        texts: &crate::texts::EN,
+    };
+    World { heard, asked, parts: Some(parts), folder: tempfile::tempdir().expect("a folder") }
+}
+
+impl World {
+    fn start(&mut self) -> Session {
+        let log = Log::create(self.folder.path(), "s", crate::redact::Redactor::new([])).expect("a log");
+        Session::start(self.parts.take().expect("once"), "s".to_owned(), Some(log)).expect("it starts")
+    }
+
+    fn events(&self) -> Vec<EventKind> {
+        self.heard.0.lock().expect("free").iter().map(|event| event.kind.clone()).collect()
+    }
+}
+
+fn resumed(path: &Path, world: &mut World) -> Session {
+    let (log, recorded) = Log::open(path, crate::redact::Redactor::new([])).expect("it opens");
+    Session::resume(world.parts.take().expect("once"), restore(recorded, "s"), log).expect("it resumes")
+}
+
+fn results(messages: &[Message]) -> Vec<(&str, Outcome)> {
+    let parts = messages.iter().flat_map(|message| &message.parts);
+    parts
+        .filter_map(|part| match part {
+            Part::Result(result) => Some((result.id.as_str(), result.outcome)),
+            _ => None,
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn work_ends_with_done_and_the_report_counts_what_it_took() {
+    let mut world = world(vec![reply("one", &["edit"]), reply("two", &["done"])], 9);
+    let mut session = world.start();
+    let report = session.prompt("please", &CancellationToken::new()).await;
+    let usage = Usage { prompt: 20, completion: 4, cached: 2, measured: true };
+    let files = vec!["a.rs".to_owned(), "b.rs".to_owned()];
+    let summary = "fine".to_owned();
+    let expected = Report { ending: Ending::Done, summary, files, commands: 0, turns: 2, usage, cost_usd: Some(0.5) };
+    assert_eq!(report, expected);
+    assert_eq!(results(session.messages()), [("one-0", Outcome::Done), ("two-0", Outcome::Done)]);
+    let seqs: Vec<u64> = world.heard.0.lock().expect("free").iter().map(|event| event.seq).collect();
+    assert_eq!(seqs, (1..=seqs.len() as u64).collect::<Vec<_>>());
+    assert!(matches!(world.events().last(), Some(EventKind::Ended { exit_code: 0, turns: 2, .. })));
+}
+
+#[tokio::test]
+async fn each_request_begins_with_the_one_before() {
+    let mut world = world(vec![reply("a", &["edit"]), reply("b", &["done"]), reply("c", &[])], 9);
+    let mut session = world.start();
+    session.prompt("one", &CancellationToken::new()).await;
+    session.prompt("two", &CancellationToken::new()).await;
+    let asked = world.asked.lock().expect("free").clone();
+    assert_eq!(asked.len(), 3);
+    for pair in asked.windows(2) {
+        let [before, after] = pair else { continue };
+        assert_eq!(after.get(..before.len()), Some(before.as_slice()));
+    }
+}
+
+#[tokio::test]
+async fn without_done_the_work_is_unfinished_after_one_nudge() {
+    let mut world = world(vec![reply("a", &["edit"]), reply("b", &[]), reply("c", &[])], 9);
+    let report = world.start().prompt("x", &CancellationToken::new()).await;
+    assert_eq!((report.ending, report.summary.as_str()), (Ending::Unfinished, "c"));
+    let notice = world.events().into_iter().any(|kind| matches!(kind, EventKind::Notice { .. }));
+    assert!(notice, "the person is told");
+}
+
+#[tokio::test]
+async fn the_turns_run_out_after_a_warning() {
+    let mut world = world(vec![reply("a", &["edit"]), reply("b", &["edit"])], 2);
+    let report = world.start().prompt("x", &CancellationToken::new()).await;
+    assert_eq!((report.ending, report.turns), (Ending::MaxTurns, 2));
+    let asked = world.asked.lock().expect("free").clone();
+    let last = asked.last().and_then(|messages| messages.last()).expect("a request");
+    assert!(last.plain_text().contains("last turn"), "{last:?}");
+}
+
+#[tokio::test]
+async fn a_model_that_refuses_ends_the_prompt_with_its_words_and_hint() {
+    let refused = QueryError::Refused { what: "ask the model: 401".to_owned(), hint: "set a key".to_owned() };
+    let mut world = world(vec![Err(refused)], 9);
+    let report = world.start().prompt("x", &CancellationToken::new()).await;
+    assert_eq!(report.ending, Ending::ModelRefused);
+    let told = EventKind::Problem { text: "could not ask the model: 401\nset a key".to_owned() };
+    assert!(world.events().contains(&told));
+}
+
+#[tokio::test]
+async fn an_interrupt_while_the_model_speaks_keeps_what_it_said() {
+    let mut world = world(vec![], 9);
+    let mut session = world.start();
+    let cancel = CancellationToken::new();
+    let (report, ()) = tokio::join!(session.prompt("x", &cancel), async {
+        tokio::task::yield_now().await;
+        cancel.cancel();
+    });
+    assert_eq!(report.ending, Ending::Interrupted);
+    assert_eq!(session.messages().last(), Some(&Message::text(Role::Assistant, "half a")));
+}
+
+#[tokio::test]
+async fn a_record_cut_at_any_byte_resumes_into_a_valid_conversation() {
+    let mut first = world(vec![reply("a", &["edit", "edit"]), reply("b", &["done"])], 9);
+    let mut session = first.start();
+    session.prompt("x", &CancellationToken::new()).await;
+    let whole = session.messages().to_vec();
+    drop(session);
+    let bytes = std::fs::read(first.folder.path().join("s.jsonl")).expect("the record");
+    // Inside a line every byte is alike (the log's own test tries each); the borders of lines are where it differs.
+    let borders = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(n, _)| n);
+    for length in [0, 1].into_iter().chain(borders.flat_map(|n| [n, n + 1, n + 2])) {
+        let length = length.min(bytes.len());
+        let mut world = world(vec![reply("again", &[])], 9);
+        let path = world.folder.path().join("s.jsonl");
+        std::fs::write(&path, bytes.get(..length).expect("within")).expect("the cut record");
+        let mut session = resumed(&path, &mut world);
+        let report = session.prompt("go on", &CancellationToken::new()).await;
+        assert_eq!(report.ending, Ending::Done, "cut at {length}");
+        let kept = session.messages().iter().zip(&whole).take_while(|(a, b)| a == b).count();
+        let results = results(session.messages());
+        let calls = if kept >= 3 { 2 } else { 0 } + if kept >= 5 { 1 } else { 0 };
+        assert_eq!(results.len(), calls, "cut at {length}: {results:?}");
+        assert_eq!(session.messages().first().map(|m| m.role), Some(Role::System), "cut at {length}");
+    }
+}
+
+#[tokio::test]
+async fn clearing_forgets_the_conversation_and_is_remembered() {
+    let mut first = world(vec![reply("a", &[])], 9);
+    let mut session = first.start();
+    session.prompt("x", &CancellationToken::new()).await;
+    session.clear().expect("it is recorded");
+    assert_eq!(session.messages().len(), 1);
+    drop(session);
+    let mut second = world(vec![], 9);
+    let session = resumed(&first.folder.path().join("s.jsonl"), &mut second);
+    assert_eq!(session.messages(), [Message::text(Role::System, "system")]);
+}
