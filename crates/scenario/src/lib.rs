@@ -12,3 +12,13 @@
 //! The runner makes the world, runs the program as a program, and looks at the world afterwards: whole tree, exit code,
 //! streams, requests. It links nothing of what it tests. The judge drives candidates with it inside the room
 //! ([`Place::Room`]); `cargo test` drives the built binary where it stands ([`Place::Here`]).
+
+mod case;
+mod compare;
+mod events;
+mod model;
+mod run;
+mod tree;
+
+pub use case::{Case, CaseError, Expected};
+pub use run::{Bless, Options, Outcome, Place, RoomPlace, ScenarioError, names, run};
