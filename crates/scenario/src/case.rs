@@ -98,8 +98,7 @@ pub(crate) fn read_turns(folder: &Path) -> Result<Vec<Turn>, CaseError> {
 }
 
 fn read_yaml<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, CaseError> {
-    let text =
-        std::fs::read_to_string(path).map_err(|source| CaseError::Read { path: path.to_owned(), source })?;
+    let text = std::fs::read_to_string(path).map_err(|source| CaseError::Read { path: path.to_owned(), source })?;
     serde_yaml::from_str(&text).map_err(|e| CaseError::Form { path: path.to_owned(), what: e.to_string() })
 }
 

@@ -57,7 +57,10 @@ impl Handler for ScriptedModel {
     fn answer(&self, call: Call) -> Answering<'_> {
         Box::pin(async move {
             if call.method == "GET" && call.path.ends_with("/models") {
-                return Answer::json(200, r#"{"object":"list","data":[{"id":"scripted","object":"model"}]}"#.to_owned());
+                return Answer::json(
+                    200,
+                    r#"{"object":"list","data":[{"id":"scripted","object":"model"}]}"#.to_owned(),
+                );
             }
             if call.method != "POST" || !call.path.ends_with("/chat/completions") {
                 return Answer::error(404, "not_found", "only chat completions are served here");

@@ -241,7 +241,9 @@ struct Seen {
 impl Seen {
     fn of(finished: &Finished, world: &World, url: &str) -> io::Result<Self> {
         let clean = |stream: &Captured| {
-            let text = stream.text("[… cut …]").replace(&*world.root.to_string_lossy(), "$ROOT");
+            let text = stream
+                .text(|bytes| format!("[… {bytes} bytes cut …]"))
+                .replace(&*world.root.to_string_lossy(), "$ROOT");
             text.replace(&*world.home.to_string_lossy(), "$HOME").replace(url, "$MODEL")
         };
         Ok(Self {
