@@ -45,7 +45,7 @@ pub struct Expected {
     /// Pieces that must not occur.
     #[serde(default)]
     pub lacks: Vec<String>,
-    /// Regular expressions that match somewhere.
+    /// Regular expressions that match somewhere; `^` and `$` stand at lines.
     #[serde(default)]
     pub matches: Vec<String>,
 }

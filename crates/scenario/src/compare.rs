@@ -19,7 +19,7 @@ pub(crate) fn text(name: &str, expected: &Expected, got: &str) -> Vec<String> {
         faults.push(format!("{name} must not hold {piece:?}; it is:\n{}", bounded(got)));
     }
     for pattern in &expected.matches {
-        match regex::Regex::new(pattern) {
+        match regex::RegexBuilder::new(pattern).multi_line(true).build() {
             Ok(regex) if regex.is_match(got) => {}
             Ok(_) => faults.push(format!("{name} does not match {pattern:?}; it is:\n{}", bounded(got))),
             Err(e) => faults.push(format!("case.yaml: {pattern:?} is no regular expression: {e}")),
