@@ -1,0 +1,146 @@
+//! Runs a proposer's program in the room: the candidate's folder, the programs of the system, and what else it was given.
+
+use crate::proposer::ProposerError;
+use selfsmith_sandbox::{
+    Bind, BindMode, Cancel, Captured, End, Environment, Finished, Forward, Job, Limits, Program, Room, Stream, Walls,
+};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Where the candidate's folder is seen.
+pub const CANDIDATE: &str = "/candidate";
+/// Port in the room that leads to the relay.
+pub const RELAY_PORT: u16 = 4891;
+/// Bytes of one environment variable at most (the system's own bound is 128 KiB).
+const VARIABLE: usize = 96 * 1024;
+
+/// What every proposer's room has in common.
+#[derive(Debug, Clone, Default)]
+pub struct Kit {
+    /// Further folders, such as a toolchain's.
+    pub binds: Vec<Bind>,
+    /// Variables for it.
+    pub set: Vec<(String, OsString)>,
+    /// Variables of the caller that may go in: locale, terminal, time zone.
+    pub caller: Vec<(OsString, OsString)>,
+    /// Wall time of one attempt.
+    pub wall: Duration,
+    /// Bytes of memory.
+    pub memory: u64,
+    /// Whether missing walls are accepted.
+    pub accept_weaker: bool,
+    /// Ends it early.
+    pub cancel: Cancel,
+}
+
+/// One run.
+#[derive(Debug)]
+pub struct Run<'a> {
+    /// Program and arguments as seen inside.
+    pub argv: Vec<OsString>,
+    /// The candidate's folder, outside.
+    pub dir: &'a Path,
+    /// Further files, read-only.
+    pub binds: Vec<Bind>,
+    /// Variables.
+    pub set: Vec<(String, OsString)>,
+    /// Standard input.
+    pub stdin: Vec<u8>,
+    /// Socket of the relay, where a model may be reached.
+    pub relay: Option<&'a Path>,
+}
+
+/// Names of the caller's variables that a proposer may see.
+const KEPT: [&str; 7] = ["LANG", "LC_ALL", "LC_CTYPE", "LANGUAGE", "TZ", "TERM", "NO_COLOR"];
+
+/// Run it; `on_output` gets its standard output as it comes.
+pub fn run(kit: &Kit, run: Run<'_>, on_output: &mut dyn FnMut(&[u8])) -> Result<Finished, ProposerError> {
+    let shown = shown(&run.argv);
+    let broken = |what: String, hint: String| ProposerError { what, hint };
+    selfsmith_sandbox::give_to_room(run.dir)
+        .map_err(|error| broken(format!("could not {error}"), error.hint()))?;
+    let mut binds = vec![Bind { source: run.dir.to_owned(), at: PathBuf::from(CANDIDATE), mode: BindMode::ReadWrite }];
+    binds.extend(kit.binds.iter().cloned());
+    binds.extend(run.binds);
+    let forwards = run.relay.map(|socket| Forward { port: RELAY_PORT, socket: socket.to_owned() });
+    let mut set = kit.set.clone();
+    set.extend(run.set);
+    let job = Job {
+        program: Program::Argv(run.argv),
+        dir: PathBuf::from(CANDIDATE),
+        environment: Environment { keep: KEPT.iter().map(|name| (*name).to_owned()).collect(), set },
+        stdin: run.stdin,
+        limits: Limits {
+            wall: kit.wall,
+            memory: Some(kit.memory),
+            processes: Some(512),
+            descriptors: Some(4096),
+            file_size: Some(1 << 30),
+            output: 256 * 1024,
+            ..Limits::default()
+        },
+        walls: Walls::Room(Room {
+            binds,
+            tmp_bytes: 2 << 30,
+            forwards: forwards.into_iter().collect(),
+            accept_weaker: kit.accept_weaker,
+        }),
+    };
+    let mut listen = |stream: Stream, bytes: &[u8]| {
+        if matches!(stream, Stream::Stdout) {
+            on_output(bytes);
+        }
+    };
+    let finished = selfsmith_sandbox::run(&job, &kit.caller, &kit.cancel, &mut listen)
+        .map_err(|error| broken(format!("could not run `{shown}` in the room: {error}"), error.hint()))?;
+    match finished.end {
+        End::TimedOut => Err(broken(
+            format!("`{shown}` was ended after {} s", kit.wall.as_secs()),
+            "give it more time with limits.propose_seconds in the judge's settings, or a smaller goal".to_owned(),
+        )),
+        End::LimitExceeded(limit) => Err(broken(
+            format!("`{shown}` was ended: it used more than permitted ({limit:?})"),
+            "raise the limit in the judge's settings if that use is right".to_owned(),
+        )),
+        End::Cancelled => Err(broken(format!("`{shown}` was stopped"), "start the same command again".to_owned())),
+        End::Exit(_) | End::Signal(_) => Ok(finished),
+    }
+}
+
+/// A text for a variable, cut where the system would refuse it.
+pub fn variable(text: &str) -> OsString {
+    let mut end = text.len().min(VARIABLE);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let whole = text.split_at_checked(end).map_or(text, |(head, _)| head);
+    // A variable cannot hold the byte 0.
+    OsString::from(whole.replace('\0', ""))
+}
+
+/// The last lines of a stream, for a person.
+pub fn last_lines(stream: &Captured, lines: usize) -> String {
+    let text = stream.text("…");
+    let all: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    all.get(all.len().saturating_sub(lines)..).unwrap_or_default().join("\n")
+}
+
+/// An argv as people would type it.
+pub fn shown(argv: &[OsString]) -> String {
+    shell_words::join(argv.iter().map(|word| word.to_string_lossy()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_text_for_a_variable_is_cut_between_characters() {
+        let text = "漢".repeat(VARIABLE);
+        let cut = variable(&text);
+        let cut = cut.to_str().expect("is text");
+        assert!(cut.len() <= VARIABLE && cut.chars().all(|c| c == '漢'), "{} bytes", cut.len());
+        assert_eq!(variable("a\0b"), OsString::from("ab"));
+    }
+}
