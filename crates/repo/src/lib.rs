@@ -14,6 +14,7 @@ mod snapshot;
 mod attributes;
 mod commits;
 mod diff;
+mod found;
 mod notes;
 mod revert;
 // Objects and refs.

@@ -1,0 +1,258 @@
+//! The command line of the judge, as clap reads it. It decides nothing.
+//!
+//! Only the judge's own words come here: [`is_own`] looks at the first word, and everything else is the agent's.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::ffi::OsStr;
+use std::path::PathBuf;
+
+/// Words that the judge answers itself; any other first word goes to the agent.
+const OWN: [&str; 15] = [
+    "evolve", "review", "undo", "ops", "lineage", "demo", "doctor", "rollback", "trust", "gc", "help", "--help", "-h",
+    "--version", "-V",
+];
+
+/// Whether the judge answers a command line with this first word.
+pub fn is_own(first: Option<&OsStr>) -> bool {
+    first.and_then(OsStr::to_str).is_some_and(|word| OWN.contains(&word))
+}
+
+/// A coding agent for the terminal that improves itself, and any Cargo project, one proven commit at a time.
+///
+/// Without a command it opens the REPL in the present folder. What is not listed here (exec, resume, config, -m …) goes to
+/// the agent: `selfsmith exec --help`.
+#[derive(Debug, Parser)]
+#[command(name = "selfsmith", about, after_help = EXAMPLES, disable_version_flag = true, subcommand_required = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXAMPLES: &str = "Examples:
+  selfsmith                                          open the REPL here
+  selfsmith exec \"add a test for parse()\"            one task, headless
+  selfsmith demo                                     see the judge at work, without key or network
+  selfsmith evolve --goal \"…\"                        a proposed, proven change for this repository
+  selfsmith evolve --goal \"…\" --proposer fix         … by the compiler's own suggestions
+  selfsmith evolve --inbox                           … for every goal put into the inbox
+  selfsmith review                                   what was proposed, and what became of it
+
+Exit codes: 0 done or accepted, 1 internal failure, 2 usage, 3 settings or rules wrong, 10 reject, 11 needs-human,
+12 inconclusive, 13 stale, 14 not built yet, 130 interrupted. The agent's own codes are in docs/contract.md.";
+
+/// The judge's commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Have a change proposed, weigh it, and land it or keep it aside.
+    Evolve(EvolveArgs),
+    /// Look at what was proposed, and decide.
+    Review(ReviewArgs),
+    /// Take back the last operation, or one by its number.
+    Undo(UndoArgs),
+    /// List the operations.
+    Ops(ListArgs),
+    /// Show the record of every cycle, and check its chain.
+    Lineage(LineageArgs),
+    /// See it at work on a sample, without key or network.
+    Demo(DemoArgs),
+    /// Say what works here and what does not, and why.
+    Doctor {
+        /// As JSON on stdout.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Go back to the previous generation (not built yet).
+    Rollback,
+    /// Trust a repository's own settings (not built yet).
+    Trust,
+    /// Forget kept candidates (not built yet).
+    Gc,
+}
+
+/// Which repository.
+#[derive(Debug, Clone, Args)]
+pub struct Where {
+    /// The repository; by default the one that holds the present folder.
+    #[arg(long, value_name = "DIR")]
+    pub repo: Option<PathBuf>,
+}
+
+/// Arguments of `evolve`.
+#[derive(Debug, Args)]
+pub struct EvolveArgs {
+    /// Which repository.
+    #[command(flatten)]
+    pub place: Where,
+    /// What is to be brought about.
+    #[arg(long, value_name = "TEXT", conflicts_with_all = ["goal_file", "inbox"])]
+    pub goal: Option<String>,
+    /// … read from a file (`-` for stdin).
+    #[arg(long, value_name = "FILE", conflicts_with = "inbox")]
+    pub goal_file: Option<PathBuf>,
+    /// Take goals from a watched folder, one Markdown or text file each; by default the repository's own inbox.
+    #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = "")]
+    pub inbox: Option<PathBuf>,
+    /// End after this many goals of the inbox.
+    #[arg(long, value_name = "N", requires = "inbox")]
+    pub cycles: Option<u32>,
+    /// Who proposes: agent, fix, replay:FILE, cmd:COMMAND.
+    #[arg(long, value_name = "P", default_value = "agent")]
+    pub proposer: String,
+    /// What is done with what was accepted; by default as the judge's settings say.
+    #[arg(long, value_enum)]
+    pub landing: Option<LandingFlag>,
+    /// The branch that the result goes to; by default the one that is checked out.
+    #[arg(long, value_name = "BRANCH")]
+    pub target: Option<String>,
+    /// The model behind the relay, instead of the one in the judge's settings.
+    #[arg(short, long)]
+    pub model: Option<String>,
+    /// Record the model's replies to a new file.
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// Go on where this machine cannot give a wall of the room.
+    #[arg(long)]
+    pub accept_weaker_room: bool,
+    /// JSON lines on stdout; the last one is {"verdict", "gate", "why", "candidate", "landed"}.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Words of `--landing`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LandingFlag {
+    /// It lands.
+    Auto,
+    /// It waits for an approval.
+    Review,
+}
+
+/// Arguments of `review`.
+#[derive(Debug, Args)]
+pub struct ReviewArgs {
+    /// Which repository.
+    #[command(flatten)]
+    pub place: Where,
+    /// JSON on stdout.
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// What to do; by default list.
+    #[command(subcommand)]
+    pub command: Option<ReviewCommand>,
+}
+
+/// What to do in a review.
+#[derive(Debug, Clone, Subcommand)]
+pub enum ReviewCommand {
+    /// List candidates with their verdicts and states.
+    List,
+    /// Show one: difference, evidence, texts.
+    Show {
+        /// Its id, or the beginning of it.
+        candidate: String,
+    },
+    /// Let one land.
+    Approve {
+        /// Its id.
+        candidate: String,
+    },
+    /// Refuse one.
+    Reject {
+        /// Its id.
+        candidate: String,
+        /// Why.
+        #[arg(long, default_value = "")]
+        why: String,
+    },
+    /// Take back a landed commit, through the gates.
+    Revert {
+        /// The commit.
+        commit: String,
+    },
+}
+
+/// Arguments of `undo`.
+#[derive(Debug, Args)]
+pub struct UndoArgs {
+    /// Which repository.
+    #[command(flatten)]
+    pub place: Where,
+    /// Number of the operation; by default the last one.
+    pub operation: Option<String>,
+    /// JSON on stdout.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of plain lists.
+#[derive(Debug, Args)]
+pub struct ListArgs {
+    /// Which repository.
+    #[command(flatten)]
+    pub place: Where,
+    /// JSON on stdout.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `lineage`.
+#[derive(Debug, Args)]
+pub struct LineageArgs {
+    /// Which repository.
+    #[command(flatten)]
+    pub place: Where,
+    /// Check every link of the chain and every record.
+    #[arg(long)]
+    pub verify: bool,
+    /// JSON on stdout.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `demo`.
+#[derive(Debug, Args)]
+pub struct DemoArgs {
+    /// A new folder for it; by default one in the temporary folder. It is kept.
+    #[arg(long, value_name = "DIR")]
+    pub folder: Option<PathBuf>,
+    /// Play these cassettes instead of the bundled ones (improve.jsonl, break.jsonl, cheat.jsonl).
+    #[arg(long, value_name = "DIR")]
+    pub cassettes: Option<PathBuf>,
+    /// Go on where this machine cannot give a wall of the room.
+    #[arg(long)]
+    pub accept_weaker_room: bool,
+    /// JSON lines on stdout.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_of_the_judge_is_its_own_and_the_agents_are_not() {
+        for command in Cli::command().get_subcommands() {
+            assert!(is_own(Some(OsStr::new(command.get_name()))), "{}", command.get_name());
+        }
+        for other in ["exec", "resume", "config", "-m", "case", "fix the bug"] {
+            assert!(!is_own(Some(OsStr::new(other))), "{other}");
+        }
+        assert!(!is_own(None));
+    }
+
+    #[test]
+    fn two_sources_of_a_goal_are_refused() {
+        let wrong = ["selfsmith", "evolve", "--goal", "a", "--goal-file", "b"];
+        assert!(Cli::try_parse_from(wrong).is_err());
+        let bare = Cli::try_parse_from(["selfsmith", "evolve", "--inbox"]).expect("an inbox of its own");
+        assert!(matches!(bare.command, Command::Evolve(EvolveArgs { inbox: Some(dir), .. }) if dir.as_os_str().is_empty()));
+    }
+}
