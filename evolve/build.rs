@@ -43,7 +43,8 @@ fn collect(dir: &Path, name: &Path, files: &mut Vec<(String, PathBuf)>) -> io::R
         let kind = entry.file_type()?;
         let name = name.join(&file_name);
         if kind.is_dir() {
-            let skipped = file_name == "tests" || file_name == "target" || file_name.as_encoded_bytes().starts_with(b".");
+            let skipped =
+                file_name == "tests" || file_name == "target" || file_name.as_encoded_bytes().starts_with(b".");
             if !skipped {
                 println!("cargo::rerun-if-changed={}", entry.path().display());
                 collect(&entry.path(), &name, files)?;

@@ -149,7 +149,10 @@ impl Store {
     /// nowhere yet, and otherwise stays.
     pub fn install(&self, parts: Parts<'_>) -> Result<Generation, StoreError> {
         if !is_tree(parts.tree) {
-            return Err(StoreError::Damaged { path: self.root.clone(), why: format!("`{}` is no tree id", parts.tree) });
+            return Err(StoreError::Damaged {
+                path: self.root.clone(),
+                why: format!("`{}` is no tree id", parts.tree),
+            });
         }
         fs::create_dir_all(&self.root).map_err(|source| StoreError::file("make", &self.root, source))?;
         let generation = Generation { tree: parts.tree.to_owned(), folder: self.root.join(parts.tree) };

@@ -102,7 +102,8 @@ impl Inbox {
     /// The first file by name that is a whole goal.
     fn first(&self) -> Result<Option<Goal>, InboxError> {
         let entries = fs::read_dir(&self.dir).map_err(|source| InboxError::file("read", &self.dir, source))?;
-        let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| is_goal(path)).collect();
+        let mut paths: Vec<PathBuf> =
+            entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| is_goal(path)).collect();
         paths.sort();
         for path in paths {
             let data = match fs::symlink_metadata(&path) {
@@ -207,7 +208,9 @@ mod tests {
     #[test]
     fn goals_come_in_order_of_names_and_move_aside() {
         let dir = tempfile::tempdir().expect("temporary folder");
-        for (name, text) in [("b.md", "second"), ("a.txt", "first\n"), (".c.md", "hidden"), ("d.rs", "code"), ("0.md", " \n")] {
+        for (name, text) in
+            [("b.md", "second"), ("a.txt", "first\n"), (".c.md", "hidden"), ("d.rs", "code"), ("0.md", " \n")]
+        {
             fs::write(dir.path().join(name), text).expect("file");
         }
         let inbox = Inbox::open(dir.path()).expect("opens");

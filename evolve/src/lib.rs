@@ -25,3 +25,12 @@ pub mod weigh;
 // Pure readings: what a harness said.
 pub mod harness;
 pub mod inline;
+// What a person's machine says: surroundings, settings, goals, exit codes, texts.
+pub mod exit;
+pub mod inbox;
+pub mod settings;
+pub mod surroundings;
+pub mod texts;
+// What a model is reached through, and which agent runs.
+pub mod generations;
+pub mod relay;

@@ -114,7 +114,11 @@ impl Settings {
             Fault { line, column, why: error.to_string() }
         })?;
         if settings.limits.propose_seconds == 0 {
-            return Err(Fault { line: 1, column: 1, why: "limits.propose_seconds is 0: nothing could be proposed".to_owned() });
+            return Err(Fault {
+                line: 1,
+                column: 1,
+                why: "limits.propose_seconds is 0: nothing could be proposed".to_owned(),
+            });
         }
         Ok(settings)
     }

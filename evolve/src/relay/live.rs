@@ -111,7 +111,9 @@ impl Live {
         match sent.send().await {
             Ok(reply) => self.pass_on(request, reply).await,
             // The address is the owner's own; its query, if any, is not for the room.
-            Err(error) => Answer::error(502, "upstream", &format!("the model could not be reached: {}", error.without_url())),
+            Err(error) => {
+                Answer::error(502, "upstream", &format!("the model could not be reached: {}", error.without_url()))
+            }
         }
     }
 
@@ -156,7 +158,13 @@ impl Live {
     }
 
     /// Errors are short, and some servers repeat the key in them.
-    async fn refusal(&self, request: Value, status: u16, headers: Vec<(String, String)>, mut reply: reqwest::Response) -> Answer {
+    async fn refusal(
+        &self,
+        request: Value,
+        status: u16,
+        headers: Vec<(String, String)>,
+        mut reply: reqwest::Response,
+    ) -> Answer {
         let mut body = Vec::new();
         while body.len() < 1 << 20 {
             match reply.chunk().await {

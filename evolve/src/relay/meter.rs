@@ -22,9 +22,11 @@ impl Spent {
         let usage = match serde_json::from_str::<Value>(&text) {
             Ok(value) => usage(&value),
             // The last statement of a stream is the whole one; servers that state usage in each chunk add up themselves.
-            Err(_) => text.lines().rev().filter_map(|line| line.strip_prefix("data:")).find_map(|data| {
-                usage(&serde_json::from_str(data.trim()).ok()?)
-            }),
+            Err(_) => text
+                .lines()
+                .rev()
+                .filter_map(|line| line.strip_prefix("data:"))
+                .find_map(|data| usage(&serde_json::from_str(data.trim()).ok()?)),
         };
         match usage {
             Some((prompt, completion)) => {

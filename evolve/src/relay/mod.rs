@@ -11,7 +11,9 @@ pub use live::Upstream;
 pub use meter::Spent;
 
 use live::Live;
-use selfsmith_cassette::{Answer, Answering, Call, Handler, Listener, Normaliser, Player, PlayerHandler, Server, Tape, serve};
+use selfsmith_cassette::{
+    Answer, Answering, Call, Handler, Listener, Normaliser, Player, PlayerHandler, Server, Tape, serve,
+};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -116,7 +118,8 @@ impl Handler for Gate {
             let why = format!("the relay answers POST {CHAT} and GET {MODELS}, not {} {}", call.method, call.path);
             return Box::pin(std::future::ready(Answer::error(403, "relay_refused", &why)));
         }
-        call.headers.retain(|(name, _)| name.eq_ignore_ascii_case("accept") || name.eq_ignore_ascii_case("content-type"));
+        call.headers
+            .retain(|(name, _)| name.eq_ignore_ascii_case("accept") || name.eq_ignore_ascii_case("content-type"));
         match &self.behind {
             Behind::Replay(player) => player.answer(call),
             Behind::Live(live) => Box::pin(Arc::clone(live).answer(call)),
@@ -158,7 +161,9 @@ impl RelayError {
         match self {
             Self::Socket { .. } => "check that the temporary folder (TMPDIR) may be written".to_owned(),
             Self::Cassette(error) => error.hint().to_owned(),
-            Self::Address { .. } => "give model.base_url in the judge's settings, such as http://127.0.0.1:11434/v1".to_owned(),
+            Self::Address { .. } => {
+                "give model.base_url in the judge's settings, such as http://127.0.0.1:11434/v1".to_owned()
+            }
             Self::Client(_) => "check the proxy variables and the certificates of the system".to_owned(),
         }
     }

@@ -1,0 +1,169 @@
+//! One table of every text of the judge that a person reads, apart from the command line's help. A language is one file
+//! here; the compiler sees to it that none lacks a text. Texts for the model are in `prompts/`.
+
+mod en;
+
+pub use en::EN;
+
+macro_rules! table {
+    ($($(#[$doc:meta])* $name:ident),* $(,)?) => {
+        /// The table. Placeholders are `{name}`; [`fill`] puts values in.
+        #[derive(Debug)]
+        pub struct Texts {
+            $($(#[$doc])* pub $name: &'static str,)*
+        }
+
+        impl Texts {
+            /// Every text with its name, for tests.
+            pub fn all(&self) -> Vec<(&'static str, &'static str)> {
+                vec![$((stringify!($name), self.$name)),*]
+            }
+        }
+    };
+}
+
+table! {
+    /// Any error: `{what}`.
+    error,
+    /// What to do next: `{hint}`.
+    hint,
+    /// A command that has no builder yet: `{what}`.
+    not_built,
+    /// A person stopped it.
+    interrupted,
+    /// Version: `{version}`, `{judge}`.
+    version,
+    /// While the agent is built: `{profile}`.
+    building_agent,
+    /// No goal was given.
+    no_goal,
+    /// The goal is blank.
+    empty_goal,
+    /// HEAD is on no branch and none was named.
+    no_target,
+    /// The model's key variable is not set: `{name}`.
+    no_key,
+    /// A cycle began: `{cycle}`, `{target}`, `{base}`.
+    cycle_started,
+    /// The goal: `{goal}`.
+    goal,
+    /// A candidate was composed: `{candidate}`, `{files}`, `{lines}`.
+    composed,
+    /// A gate passed: `{gate}`, `{took}`.
+    gate_pass,
+    /// A gate failed: `{gate}`, `{took}`, `{why}`.
+    gate_fail,
+    /// A gate asks: `{gate}`, `{took}`, `{why}`.
+    gate_ask,
+    /// A gate could not be checked: `{gate}`, `{took}`, `{why}`.
+    gate_unknown,
+    /// A gate was not run: `{gate}`, `{why}`.
+    gate_not_run,
+    /// While a gate runs: `{gate}`.
+    gate_running,
+    /// Diagnostics go back: `{gate}`, `{attempt}`.
+    repairing,
+    /// The verdict: `{candidate}`, `{verdict}`.
+    judged,
+    /// It landed: `{commit}`, `{target}`.
+    landed,
+    /// It is kept: `{reference}`.
+    kept,
+    /// Something to know: `{text}`.
+    notice,
+    /// Accepted, and waits: `{candidate}`.
+    waiting,
+    /// It was taken aside: `{goal}`, `{path}`.
+    inbox_settled,
+    /// Waiting for goals: `{dir}`.
+    inbox_waiting,
+    /// Nothing to review.
+    review_empty,
+    /// Nothing was done yet.
+    ops_empty,
+    /// No cycle is recorded.
+    lineage_empty,
+    /// The chain is whole: `{count}`.
+    lineage_whole,
+    /// Approved and landed: `{candidate}`, `{commit}`.
+    approved,
+    /// Refused: `{candidate}`.
+    refused,
+    /// An operation was taken back: `{operation}`.
+    undone,
+    /// Demo: no program on the search path: `{program}`.
+    demo_missing,
+    /// Demo: the folder: `{folder}`.
+    demo_folder,
+    /// Demo: what happens, first words.
+    demo_intro,
+    /// Demo: a scene begins: `{number}`, `{title}`.
+    demo_scene,
+    /// Demo: title of the improvement.
+    demo_improve,
+    /// Demo: title of the breaking change.
+    demo_break,
+    /// Demo: title of the cheat.
+    demo_cheat,
+    /// Demo: before the list.
+    demo_review,
+    /// Demo: what to type next: `{command}`, `{repo}`, `{candidate}`.
+    demo_next,
+    /// Demo: a scene ended otherwise than the bundled one does: `{scene}`, `{verdict}`.
+    demo_other,
+    /// Doctor: heading of the judge's part.
+    doctor_judge,
+    /// Doctor: heading of the agent's part.
+    doctor_agent,
+    /// Doctor: a check that holds: `{name}`, `{measured}`.
+    doctor_ok,
+    /// Doctor: a check that fails: `{name}`, `{measured}`, `{expected}`, `{remedy}`.
+    doctor_bad,
+}
+
+/// Put values into a text. A placeholder without a value stays, so that a mistake shows instead of panicking; values are
+/// never searched for placeholders.
+pub fn fill(text: &str, values: &[(&str, &str)]) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('{') {
+        out.push_str(before);
+        let found = after
+            .split_once('}')
+            .and_then(|(name, after)| values.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value, after)));
+        match found {
+            Some((value, after)) => {
+                out.push_str(value);
+                rest = after;
+            }
+            None => {
+                out.push('{');
+                rest = after;
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_never_searched_for_placeholders() {
+        assert_eq!(fill("{a} and {b}", &[("a", "{b}"), ("b", "x")]), "{b} and x");
+    }
+
+    #[test]
+    fn a_placeholder_without_a_value_stays() {
+        assert_eq!(fill("{a {b}", &[("c", "x")]), "{a {b}");
+    }
+
+    #[test]
+    fn no_text_is_empty() {
+        for (name, text) in EN.all() {
+            assert!(!text.trim().is_empty(), "{name}");
+        }
+    }
+}
