@@ -33,4 +33,5 @@ pub mod surroundings;
 pub mod texts;
 // What a model is reached through, and which agent runs.
 pub mod generations;
+pub mod launcher;
 pub mod relay;

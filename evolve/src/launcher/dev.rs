@@ -16,6 +16,19 @@ use std::time::{Duration, SystemTime};
 /// Name of the agent's program.
 pub const AGENT: &str = if cfg!(windows) { "selfsmith-agent.exe" } else { "selfsmith-agent" };
 
+/// Makes cargo show its progress bar where it sees no terminal.
+const PROGRESS: [(&str, &str); 3] =
+    [("CARGO_TERM_PROGRESS_WHEN", "always"), ("CARGO_TERM_PROGRESS_WIDTH", "72"), ("CARGO_TERM_COLOR", "always")];
+
+/// To whom cargo's words go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shown {
+    /// A person at a terminal: with a progress bar.
+    ToPerson,
+    /// A log.
+    ToLog,
+}
+
 /// A place where cargo put the running executable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DevTarget {
@@ -79,15 +92,19 @@ impl DevTarget {
     }
 
     /// Have cargo bring the agent up to date, its words going to `say` as they come.
-    pub fn build(&self, around: &Surroundings, say: &mut dyn FnMut(&[u8])) -> Result<(), LaunchError> {
+    pub fn build(&self, around: &Surroundings, shown: Shown, say: &mut dyn FnMut(&[u8])) -> Result<(), LaunchError> {
         let search = around.var("PATH");
         let Ok(cargo) = which::which_in("cargo", search, &around.cwd) else {
             return Err(LaunchError::NoCargo { workspace: self.workspace.clone() });
         };
         let began = SystemTime::now();
         let argv = self.argv(&cargo);
-        let shown = argv.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
-        let vars = environment::for_sibling_build(&around.vars);
+        let typed = argv.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ");
+        let mut vars = environment::for_sibling_build(&around.vars);
+        if shown == Shown::ToPerson {
+            // Its words pass through us, so that it sees no terminal by itself.
+            vars.extend(PROGRESS.map(|(name, value)| (name.into(), value.into())));
+        }
         let job = Job {
             program: Program::Argv(argv),
             dir: self.workspace.clone(),
@@ -101,9 +118,9 @@ impl DevTarget {
                 say(bytes);
             }
         })
-        .map_err(|source| LaunchError::CargoNotRun { argv: shown.clone(), why: source.to_string() })?;
+        .map_err(|source| LaunchError::CargoNotRun { argv: typed.clone(), why: source.to_string() })?;
         if finished.end != End::Exit(0) {
-            return Err(LaunchError::CargoFailed { argv: shown, last: last_lines(&finished.stderr) });
+            return Err(LaunchError::CargoFailed { argv: typed, last: last_lines(&finished.stderr) });
         }
         self.mark(began);
         Ok(())
@@ -180,7 +197,7 @@ fn sources(written: &str) -> Vec<PathBuf> {
 }
 
 fn last_lines(stream: &Captured) -> String {
-    let text = stream.text("…");
+    let text = stream.text(|dropped| format!("\n… {dropped} bytes left out …\n"));
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     lines.get(lines.len().saturating_sub(12)..).unwrap_or_default().join("\n")
 }

@@ -6,7 +6,7 @@
 mod dev;
 mod environment;
 
-pub use dev::{AGENT, DevTarget};
+pub use dev::{AGENT, DevTarget, Shown};
 pub use environment::for_agent;
 
 use crate::generations::{Store, StoreError};
@@ -92,14 +92,13 @@ pub fn find(around: &Surroundings, built_in: &Path) -> Result<Agent, LaunchError
     Err(LaunchError::NotFound { sibling, generations: looked })
 }
 
-/// Find the agent, and in a checkout have cargo bring it up to date first. A stale agent that cannot be built because
-/// there is no cargo is an error as well: it would not be the code that the checkout shows.
-pub fn ready(around: &Surroundings, built_in: &Path, say: &mut dyn FnMut(&[u8])) -> Result<Agent, LaunchError> {
-    let agent = find(around, built_in)?;
+/// In a checkout, have cargo bring the agent up to date. A stale agent that cannot be built because there is no cargo is
+/// an error as well: it would not be the code that the checkout shows.
+pub fn ready(agent: Agent, around: &Surroundings, shown: Shown, say: &mut dyn FnMut(&[u8])) -> Result<Agent, LaunchError> {
     if let Origin::Dev(target) = &agent.origin
         && target.is_stale()
     {
-        target.build(around, say)?;
+        target.build(around, shown, say)?;
     }
     Ok(agent)
 }

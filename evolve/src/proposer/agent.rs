@@ -57,7 +57,7 @@ impl Agent {
         Ok(Self { name, program, channel, kit, relay, told: 0 })
     }
 
-    fn run(&self, task: Task<'_>) -> Run<'_> {
+    fn run<'a>(&'a self, task: Task<'a>) -> Run<'a> {
         let inside = Path::new(GENERATION);
         let mut binds = vec![read_only(&self.program.program, inside.join("selfsmith-agent"))];
         let mut set = vec![
@@ -80,8 +80,7 @@ impl Agent {
         }
         argv.push("-".into());
         let stdin = prompt(task).into_bytes();
-        // The lifetime of `dir` is the task's; `Run` borrows the relay's socket from self.
-        Run { argv, dir: Path::new(""), binds, set, stdin, relay: Some(self.relay.socket()) }
+        Run { argv, dir: task.dir, binds, set, stdin, relay: Some(self.relay.socket()) }
     }
 
     fn tell_drifts(&mut self, report: Report<'_>) {
@@ -108,7 +107,7 @@ impl Proposer for Agent {
     fn propose(&mut self, task: Task<'_>, report: Report<'_>) -> Result<Proposal, ProposerError> {
         let mut lines = Lines::default();
         let mut ended = Ended::default();
-        let run = Run { dir: task.dir, ..self.run(task) };
+        let run = self.run(task);
         let finished = room::run(&self.kit, run, &mut |bytes| lines.push(bytes, &mut |line| ended.read(line, report)))?;
         self.tell_drifts(report);
         let code = match finished.end {

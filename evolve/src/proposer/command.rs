@@ -75,7 +75,7 @@ impl Proposer for Command {
                 hint: "the room has no network and no home; try the command there by hand, or see its output above".to_owned(),
             });
         }
-        let said = finished.stdout.text("…");
+        let said = finished.stdout.text(|dropped| format!("\n… {dropped} bytes left out …\n"));
         let summary = last_paragraph(&said).unwrap_or_else(|| format!("Change made by `{shown}`"));
         Ok(Proposal { summary, prediction: String::new() })
     }

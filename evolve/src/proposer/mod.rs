@@ -2,6 +2,12 @@
 //!
 //! A proposer edits a plain directory, the candidate's, in the room. What it says is untrusted text.
 
+pub mod agent;
+pub mod command;
+pub mod replay;
+pub mod room;
+pub mod table;
+
 use crate::candidate::Proposal;
 use crate::progress::Report;
 use std::path::Path;

@@ -121,7 +121,7 @@ pub fn variable(text: &str) -> OsString {
 
 /// The last lines of a stream, for a person.
 pub fn last_lines(stream: &Captured, lines: usize) -> String {
-    let text = stream.text("…");
+    let text = stream.text(|dropped| format!("\n… {dropped} bytes left out …\n"));
     let all: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     all.get(all.len().saturating_sub(lines)..).unwrap_or_default().join("\n")
 }

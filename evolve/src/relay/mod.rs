@@ -52,6 +52,8 @@ impl Relay {
         let socket = folder.path().join("model.sock");
         let listener = UnixListener::bind(&socket);
         let listener = listener.map_err(|source| RelayError::Socket { path: socket.clone(), source })?;
+        // Whoever runs in the room is another user where the judge is root.
+        selfsmith_sandbox::give_to_room(&socket)?;
         let (model, behind) = match source {
             Source::Replay(tape) => {
                 let model = tape.header.model.clone().unwrap_or_else(|| "cassette".to_owned());
@@ -139,6 +141,9 @@ pub enum RelayError {
         #[source]
         source: std::io::Error,
     },
+    /// The room's user could not be given the socket.
+    #[error(transparent)]
+    Room(#[from] selfsmith_sandbox::SandboxError),
     /// The cassette or the server.
     #[error(transparent)]
     Cassette(#[from] selfsmith_cassette::CassetteError),
@@ -160,6 +165,7 @@ impl RelayError {
     pub fn hint(&self) -> String {
         match self {
             Self::Socket { .. } => "check that the temporary folder (TMPDIR) may be written".to_owned(),
+            Self::Room(error) => error.hint(),
             Self::Cassette(error) => error.hint().to_owned(),
             Self::Address { .. } => {
                 "give model.base_url in the judge's settings, such as http://127.0.0.1:11434/v1".to_owned()

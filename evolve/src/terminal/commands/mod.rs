@@ -1,0 +1,60 @@
+//! The judge's commands, one file each.
+
+mod doctor;
+
+use crate::terminal::cli::Command;
+use crate::terminal::streams;
+use selfsmith::exit::Exit;
+use selfsmith::launcher::{self, Agent, LaunchError, Origin, Shown};
+use selfsmith::surroundings::Surroundings;
+use selfsmith::texts::{EN, fill};
+use std::io::{self, IsTerminal, Write};
+
+/// Digest of what is compiled into this judge.
+pub const JUDGE: &str = env!("SELFSMITH_JUDGE_TREE");
+
+/// Run one.
+pub fn run(command: Command, around: &Surroundings) -> Exit {
+    match command {
+        Command::Doctor { json } => doctor::run(json, around),
+        Command::Evolve(_) => not_built("evolve"),
+        Command::Review(_) => not_built("review"),
+        Command::Undo(_) => not_built("undo"),
+        Command::Ops(_) => not_built("ops"),
+        Command::Lineage(_) => not_built("lineage"),
+        Command::Demo(_) => not_built("demo"),
+        Command::Rollback => not_built("rollback"),
+        Command::Trust => not_built("trust"),
+        Command::Gc => not_built("gc"),
+    }
+}
+
+/// `--version`.
+pub fn version() -> Exit {
+    let judge = JUDGE.get(..12).unwrap_or(JUDGE);
+    streams::print(&fill(EN.version, &[("version", env!("CARGO_PKG_VERSION")), ("judge", judge)]));
+    Exit::Done
+}
+
+/// The agent, brought up to date where it lies in a checkout; cargo's own words and progress go to stderr.
+pub fn agent_ready(around: &Surroundings) -> Result<Agent, LaunchError> {
+    let mut begun = false;
+    let shown = if io::stderr().is_terminal() { Shown::ToPerson } else { Shown::ToLog };
+    let found = launcher::find(around, crate::built_in())?;
+    let profile = match &found.origin {
+        Origin::Dev(target) => target.profile.clone(),
+        _ => String::new(),
+    };
+    launcher::ready(found, around, shown, &mut |bytes| {
+        if !begun {
+            streams::tell(&fill(EN.building_agent, &[("profile", &profile)]));
+            begun = true;
+        }
+        let _ = io::stderr().write_all(bytes);
+    })
+}
+
+fn not_built(what: &str) -> Exit {
+    streams::tell(&fill(EN.not_built, &[("what", what)]));
+    Exit::NotBuilt
+}

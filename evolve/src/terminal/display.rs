@@ -1,0 +1,244 @@
+//! Shows a cycle while it goes on: lines and a moving mark on stderr for people, or JSON lines on stdout for programs.
+//!
+//! Every text that a proposer, a program or a repository had a hand in is made harmless first.
+
+use crate::terminal::streams;
+use console::Style;
+use indicatif::{ProgressBar, ProgressStyle};
+use selfsmith::gate::{GateOutcome, GateReport};
+use selfsmith::progress::Progress;
+use selfsmith::sanitize::shown;
+use selfsmith::surroundings::Surroundings;
+use selfsmith::texts::{EN, fill};
+use std::io::IsTerminal;
+use std::time::Duration;
+
+/// Who looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Audience {
+    /// A person at a terminal, or a log of words.
+    People,
+    /// A program that reads JSON lines.
+    Programs,
+}
+
+impl Audience {
+    /// As `--json` says.
+    pub const fn of(json: bool) -> Self {
+        if json { Self::Programs } else { Self::People }
+    }
+}
+
+/// Colours, where they are wanted.
+#[derive(Debug, Clone, Copy)]
+pub struct Look {
+    coloured: bool,
+}
+
+impl Look {
+    /// As <https://no-color.org> and the terminal say.
+    pub fn new(around: &Surroundings, terminal: &impl IsTerminal) -> Self {
+        let plain = around.var("NO_COLOR").is_some() || around.text("TERM") == Some("dumb");
+        Self { coloured: !plain && terminal.is_terminal() }
+    }
+
+    fn paint(self, style: Style, text: &str) -> String {
+        style.force_styling(self.coloured).apply_to(text).to_string()
+    }
+
+    /// Something holds.
+    pub fn good(self, text: &str) -> String {
+        self.paint(Style::new().green(), text)
+    }
+
+    /// Something does not.
+    pub fn bad(self, text: &str) -> String {
+        self.paint(Style::new().red(), text)
+    }
+
+    /// A person is needed.
+    pub fn asks(self, text: &str) -> String {
+        self.paint(Style::new().yellow(), text)
+    }
+
+    /// Less important.
+    pub fn dim(self, text: &str) -> String {
+        self.paint(Style::new().dim(), text)
+    }
+
+    /// Headings.
+    pub fn strong(self, text: &str) -> String {
+        self.paint(Style::new().bold(), text)
+    }
+}
+
+/// Shows progress.
+pub struct Display {
+    audience: Audience,
+    look: Look,
+    mark: ProgressBar,
+}
+
+impl Display {
+    /// A display on stderr, or of JSON lines on stdout.
+    pub fn new(around: &Surroundings, audience: Audience) -> Self {
+        let look = Look::new(around, &std::io::stderr());
+        let moving = audience == Audience::People && std::io::stderr().is_terminal() && around.text("TERM") != Some("dumb");
+        let mark = if moving { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg} {elapsed:>4}") {
+            mark.set_style(style);
+        }
+        Self { audience, look, mark }
+    }
+
+    /// Colours in use.
+    pub const fn look(&self) -> Look {
+        self.look
+    }
+
+    /// Show one thing that happened.
+    pub fn show(&self, progress: &Progress) {
+        if self.audience == Audience::Programs {
+            streams::print_json(progress);
+            return;
+        }
+        match progress {
+            Progress::Working { what } => self.moving(&shown(what)),
+            Progress::GateStarted { gate } => self.moving(&fill(EN.gate_running, &[("gate", gate.as_str())])),
+            other => {
+                for line in self.lines(other) {
+                    self.say(&line);
+                }
+            }
+        }
+    }
+
+    /// A line of words, above the moving mark; nothing for programs.
+    pub fn say(&self, line: &str) {
+        if self.audience == Audience::People {
+            self.mark.suspend(|| streams::tell(line));
+        }
+    }
+
+    /// The moving mark goes.
+    pub fn rest(&self) {
+        self.mark.disable_steady_tick();
+        self.mark.finish_and_clear();
+    }
+
+    fn moving(&self, what: &str) {
+        if self.mark.is_finished() {
+            self.mark.reset();
+        }
+        self.mark.set_message(what.lines().next().unwrap_or_default().to_owned());
+        self.mark.enable_steady_tick(Duration::from_millis(120));
+    }
+
+    fn lines(&self, progress: &Progress) -> Vec<String> {
+        match progress {
+            Progress::CycleStarted { cycle, goal, base, target, .. } => {
+                let base = short(&base.0);
+                let target = shown(target.strip_prefix("refs/heads/").unwrap_or(target));
+                let head = fill(EN.cycle_started, &[("cycle", cycle), ("target", &target), ("base", base)]);
+                vec![self.look.dim(&head), fill(EN.goal, &[("goal", &shown(goal))])]
+            }
+            Progress::Composed { candidate, files, lines, .. } => {
+                let values = [("candidate", candidate.as_str()), ("files", &files.to_string()), ("lines", &lines.to_string())];
+                vec![fill(EN.composed, &values)]
+            }
+            Progress::GateEnded { report } => vec![self.gate(report)],
+            Progress::Repairing { attempt, gate } => {
+                vec![self.look.asks(&fill(EN.repairing, &[("gate", gate.as_str()), ("attempt", &attempt.to_string())]))]
+            }
+            Progress::Judged { candidate, verdict } => {
+                let text = fill(EN.judged, &[("candidate", candidate), ("verdict", verdict.word())]);
+                vec![if verdict.word() == "accept" { self.look.good(&text) } else { self.look.bad(&text) }]
+            }
+            Progress::Landed { commit, target } => {
+                let target = shown(target.strip_prefix("refs/heads/").unwrap_or(target));
+                vec![self.look.good(&fill(EN.landed, &[("commit", short(&commit.0)), ("target", &target)]))]
+            }
+            Progress::Kept { reference } => vec![fill(EN.kept, &[("reference", &shown(reference))])],
+            Progress::Notice { text } => vec![fill(EN.notice, &[("text", &shown(text))])],
+            Progress::Working { .. } | Progress::GateStarted { .. } => Vec::new(),
+        }
+    }
+
+    fn gate(&self, report: &GateReport) -> String {
+        let took = took(report.took);
+        let gate = ("gate", report.gate.as_str());
+        match &report.result {
+            GateOutcome::Pass => self.look.good(&fill(EN.gate_pass, &[gate, ("took", &took)])),
+            GateOutcome::Fail { why, .. } => {
+                self.look.bad(&fill(EN.gate_fail, &[gate, ("took", &took), ("why", &shown(why))]))
+            }
+            GateOutcome::Ask { why } => self.look.asks(&fill(EN.gate_ask, &[gate, ("took", &took), ("why", &shown(why))])),
+            GateOutcome::Unknown { why } => {
+                self.look.asks(&fill(EN.gate_unknown, &[gate, ("took", &took), ("why", &shown(why))]))
+            }
+            GateOutcome::NotRun { why } => self.look.dim(&fill(EN.gate_not_run, &[gate, ("why", &shown(why))])),
+        }
+    }
+}
+
+impl Drop for Display {
+    fn drop(&mut self) {
+        self.rest();
+    }
+}
+
+/// The first digits of an id.
+pub fn short(id: &str) -> &str {
+    id.get(..10).unwrap_or(id)
+}
+
+/// A time as people read it.
+pub fn took(time: Duration) -> String {
+    if time.as_millis() < 1000 { format!("{} ms", time.as_millis()) } else { format!("{:.1} s", time.as_secs_f64()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use selfsmith::gate::GateName;
+    use selfsmith::verdict::Verdict;
+    use std::collections::BTreeMap;
+
+    fn display() -> Display {
+        Display::new(&Surroundings::default(), Audience::People)
+    }
+
+    #[test]
+    fn control_characters_of_others_are_shown_not_obeyed() {
+        let report = GateReport {
+            gate: GateName::Tests,
+            result: GateOutcome::Fail { why: "\u{1b}[2Jgone \u{202e}".to_owned(), repairable: true },
+            took: Duration::from_millis(1500),
+            log: String::new(),
+            counts: BTreeMap::new(),
+        };
+        let lines = display().lines(&Progress::GateEnded { report });
+        assert_eq!(lines, ["  FAIL     tests (1.5 s): \\u{1b}[2Jgone \\u{202e}"]);
+    }
+
+    #[test]
+    fn every_end_of_a_gate_names_it() {
+        let why = "because".to_owned();
+        for result in [
+            GateOutcome::Pass,
+            GateOutcome::Ask { why: why.clone() },
+            GateOutcome::Unknown { why: why.clone() },
+            GateOutcome::NotRun { why },
+        ] {
+            let report =
+                GateReport { gate: GateName::Lint, result, took: Duration::ZERO, log: String::new(), counts: BTreeMap::new() };
+            assert!(display().gate(&report).contains("lint"));
+        }
+    }
+
+    #[test]
+    fn a_verdict_names_candidate_and_word() {
+        let judged = Progress::Judged { candidate: "c-0".to_owned(), verdict: Verdict::Accept };
+        assert_eq!(display().lines(&judged), ["verdict on c-0: accept"]);
+    }
+}

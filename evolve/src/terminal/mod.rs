@@ -1,0 +1,6 @@
+//! The terminal side of the judge: command line, streams, display, one file per command. The library cannot import it.
+
+pub mod cli;
+pub mod commands;
+pub mod display;
+pub mod streams;
