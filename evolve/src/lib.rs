@@ -31,6 +31,8 @@ pub mod inbox;
 pub mod settings;
 pub mod surroundings;
 pub mod texts;
+// What works on this machine.
+pub mod doctor;
 // What a model is reached through, and which agent runs.
 pub mod generations;
 pub mod launcher;

@@ -26,6 +26,7 @@ mod wire;
 mod entry;
 mod give;
 mod probe;
+mod replace;
 mod room;
 mod run;
 mod tree;
@@ -42,5 +43,6 @@ pub use job::{Bind, BindMode, Environment, Forward, Job, Program, Room, Walls, W
 pub use limits::Limits;
 pub use output::{Captured, Stream};
 pub use probe::{Probe, WallState, probe};
+pub use replace::replace;
 pub use run::run;
 pub use walls::Wall;

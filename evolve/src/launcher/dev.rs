@@ -231,7 +231,10 @@ mod tests {
         let target = DevTarget::of(&exe, Path::new("/nowhere/evolve")).expect("is a dev target");
         assert_eq!((target.profile.as_str(), &target.workspace, &target.triple), ("dev", &root, &None));
         let argv = target.argv(Path::new("cargo"));
-        assert_eq!(argv.get(..4).map(<[_]>::to_vec), Some(["cargo", "build", "--bin", "selfsmith-agent"].map(OsString::from).to_vec()));
+        assert_eq!(
+            argv.get(..4).map(<[_]>::to_vec),
+            Some(["cargo", "build", "--bin", "selfsmith-agent"].map(OsString::from).to_vec())
+        );
         assert!(!argv.contains(&"--release".into()));
     }
 
@@ -256,7 +259,8 @@ mod tests {
     #[test]
     fn a_newer_or_missing_source_makes_it_stale_and_nothing_else_does() {
         let (_dir, root) = checkout("debug");
-        let target = DevTarget::of(&root.join("target/debug/selfsmith"), Path::new("/nowhere/evolve")).expect("dev target");
+        let target =
+            DevTarget::of(&root.join("target/debug/selfsmith"), Path::new("/nowhere/evolve")).expect("dev target");
         assert!(target.is_stale(), "nothing was built");
         touch(&target.agent());
         let source = root.join("src/terminal/main.rs");

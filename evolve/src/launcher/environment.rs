@@ -7,7 +7,8 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 /// Of the variables that start with `CARGO`, those that people set and that hold for every project.
-const KEPT: [&str; 5] = ["CARGO_HOME", "CARGO_TERM_COLOR", "CARGO_TERM_QUIET", "CARGO_TERM_VERBOSE", "CARGO_BUILD_JOBS"];
+const KEPT: [&str; 5] =
+    ["CARGO_HOME", "CARGO_TERM_COLOR", "CARGO_TERM_QUIET", "CARGO_TERM_VERBOSE", "CARGO_BUILD_JOBS"];
 const KEPT_PREFIXES: [&str; 4] = ["CARGO_NET_", "CARGO_HTTP_", "CARGO_SOURCE_", "CARGO_REGISTRIES_"];
 /// Variables without that start that tell of a build.
 const LEAKED: [&str; 10] = [
@@ -72,7 +73,8 @@ fn without_cargos_folders(value: &OsStr) -> Option<OsString> {
             || (path.ends_with("lib") && path.join("rustlib").exists())
             || (path.iter().any(|part| part == "build") && path.ends_with("out"))
     };
-    let rest: Vec<_> = std::env::split_paths(value).filter(|path| !path.as_os_str().is_empty() && !cargos(path)).collect();
+    let rest: Vec<_> =
+        std::env::split_paths(value).filter(|path| !path.as_os_str().is_empty() && !cargos(path)).collect();
     if rest.is_empty() {
         return None;
     }
@@ -89,9 +91,21 @@ mod tests {
 
     fn environment() -> Vec<(OsString, OsString)> {
         [
-            "CARGO", "CARGO_HOME", "CARGO_MANIFEST_DIR", "CARGO_NET_OFFLINE", "CARGO_HTTP_PROXY", "CARGO_PKG_NAME",
-            "CARGO_REGISTRIES_MINE_INDEX", "CARGO_SOURCE_X_REPLACE_WITH", "CARGO_TARGET_DIR", "HOME", "OUT_DIR", "RUSTC_WRAPPER",
-            "RUSTFLAGS", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN",
+            "CARGO",
+            "CARGO_HOME",
+            "CARGO_MANIFEST_DIR",
+            "CARGO_NET_OFFLINE",
+            "CARGO_HTTP_PROXY",
+            "CARGO_PKG_NAME",
+            "CARGO_REGISTRIES_MINE_INDEX",
+            "CARGO_SOURCE_X_REPLACE_WITH",
+            "CARGO_TARGET_DIR",
+            "HOME",
+            "OUT_DIR",
+            "RUSTC_WRAPPER",
+            "RUSTFLAGS",
+            "RUSTUP_HOME",
+            "RUSTUP_TOOLCHAIN",
         ]
         .iter()
         .map(|name| (OsString::from(name), OsString::from("x")))
@@ -103,8 +117,13 @@ mod tests {
         assert_eq!(
             names(for_agent(&environment())),
             [
-                "CARGO_HOME", "CARGO_NET_OFFLINE", "CARGO_HTTP_PROXY", "CARGO_REGISTRIES_MINE_INDEX",
-                "CARGO_SOURCE_X_REPLACE_WITH", "HOME", "RUSTUP_HOME",
+                "CARGO_HOME",
+                "CARGO_NET_OFFLINE",
+                "CARGO_HTTP_PROXY",
+                "CARGO_REGISTRIES_MINE_INDEX",
+                "CARGO_SOURCE_X_REPLACE_WITH",
+                "HOME",
+                "RUSTUP_HOME",
             ]
         );
     }
@@ -124,7 +143,10 @@ mod tests {
     fn library_folders_that_cargo_run_added_go_and_others_stay() {
         let vars = vec![
             (OsString::from("CARGO_MANIFEST_DIR"), OsString::from("/x")),
-            (OsString::from("LD_LIBRARY_PATH"), OsString::from("/x/target/debug/deps:/r/toolchains/stable/lib:/opt/mine/lib")),
+            (
+                OsString::from("LD_LIBRARY_PATH"),
+                OsString::from("/x/target/debug/deps:/r/toolchains/stable/lib:/opt/mine/lib"),
+            ),
         ];
         assert_eq!(for_agent(&vars), [(OsString::from("LD_LIBRARY_PATH"), OsString::from("/opt/mine/lib"))]);
     }

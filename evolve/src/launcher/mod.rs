@@ -78,7 +78,11 @@ pub fn find(around: &Surroundings, built_in: &Path) -> Result<Agent, LaunchError
             let store = Store::new(root);
             if let Some(current) = store.current().map_err(LaunchError::Generation)? {
                 let home = Some(current.folder.clone());
-                return Ok(Agent { program: current.program(), origin: Origin::Generation { tree: current.tree }, home });
+                return Ok(Agent {
+                    program: current.program(),
+                    origin: Origin::Generation { tree: current.tree },
+                    home,
+                });
             }
             store.root().to_owned()
         }
@@ -94,7 +98,12 @@ pub fn find(around: &Surroundings, built_in: &Path) -> Result<Agent, LaunchError
 
 /// In a checkout, have cargo bring the agent up to date. A stale agent that cannot be built because there is no cargo is
 /// an error as well: it would not be the code that the checkout shows.
-pub fn ready(agent: Agent, around: &Surroundings, shown: Shown, say: &mut dyn FnMut(&[u8])) -> Result<Agent, LaunchError> {
+pub fn ready(
+    agent: Agent,
+    around: &Surroundings,
+    shown: Shown,
+    say: &mut dyn FnMut(&[u8]),
+) -> Result<Agent, LaunchError> {
     if let Origin::Dev(target) = &agent.origin
         && target.is_stale()
     {
@@ -104,18 +113,17 @@ pub fn ready(agent: Agent, around: &Surroundings, shown: Shown, say: &mut dyn Fn
 }
 
 /// Become the agent. Returns only if that failed.
-#[cfg(unix)]
 pub fn become_agent(agent: &Agent, arguments: &[OsString], around: &Surroundings) -> LaunchError {
-    use std::os::unix::process::CommandExt;
-    // No child is made here: this process turns into the agent, so the door for children is not passed.
-    let mut command = std::process::Command::new(&agent.program);
-    command.args(arguments).env_clear().envs(for_agent(&around.vars));
-    command.env(GENERATION_VARIABLE, agent.generation());
+    let mut vars = for_agent(&around.vars);
+    vars.retain(|(name, _)| name != GENERATION_VARIABLE && name != HOME_VARIABLE);
+    vars.push((GENERATION_VARIABLE.into(), agent.generation().into()));
     if let Some(home) = &agent.home {
-        command.env(HOME_VARIABLE, home);
+        vars.push((HOME_VARIABLE.into(), home.into()));
     }
-    let source = command.exec();
-    LaunchError::NotStarted { program: agent.program.clone(), source }
+    match selfsmith_sandbox::replace(&agent.program, arguments, &vars) {
+        Ok(never) => match never {},
+        Err(source) => LaunchError::NotStarted { program: agent.program.clone(), source },
+    }
 }
 
 /// Why there is no agent.
@@ -176,12 +184,16 @@ impl LaunchError {
     pub fn hint(&self) -> String {
         match self {
             Self::NamedMissing { .. } => "unset SELFSMITH_AGENT, or set it to the agent's program".to_owned(),
-            Self::NotFound { .. } => "install it beside this program with `cargo install --path .` in a checkout".to_owned(),
+            Self::NotFound { .. } => {
+                "install it beside this program with `cargo install --path .` in a checkout".to_owned()
+            }
             Self::Generation(error) => error.hint(),
             Self::NoCargo { .. } => "install Rust from https://rustup.rs and open a new shell".to_owned(),
             Self::CargoNotRun { .. } => "run that command by hand to see what cargo says".to_owned(),
             Self::CargoFailed { .. } => "mend what the compiler shows, then try again".to_owned(),
-            Self::NotStarted { .. } => "check that the file is a program for this machine and may be executed".to_owned(),
+            Self::NotStarted { .. } => {
+                "check that the file is a program for this machine and may be executed".to_owned()
+            }
         }
     }
 }

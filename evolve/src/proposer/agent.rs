@@ -114,18 +114,26 @@ impl Proposer for Agent {
             End::Exit(code) => code,
             other => {
                 let what = format!("the agent ended by {other:?}: {}", room::last_lines(&finished.stderr, 5));
-                return Err(ProposerError { what, hint: "run the same goal again; if it stays so, report it".to_owned() });
+                return Err(ProposerError {
+                    what,
+                    hint: "run the same goal again; if it stays so, report it".to_owned(),
+                });
             }
         };
         // docs/contract.md, exit codes: done; unfinished; turns ran out; reply cut off. The files are there to be judged.
         if matches!(code, 0 | 6 | 7 | 8) {
             if code != 0 {
-                report(Progress::Notice { text: format!("the agent ended without `done` (exit {code}); its files are judged") });
+                report(Progress::Notice {
+                    text: format!("the agent ended without `done` (exit {code}); its files are judged"),
+                });
             }
             return Ok(proposal(&ended.summary));
         }
         let said = if ended.problem.is_empty() { room::last_lines(&finished.stderr, 5) } else { ended.problem };
-        Err(ProposerError { what: format!("the agent ended with exit code {code}: {said}"), hint: hint(code).to_owned() })
+        Err(ProposerError {
+            what: format!("the agent ended with exit code {code}: {said}"),
+            hint: hint(code).to_owned(),
+        })
     }
 }
 
@@ -231,7 +239,13 @@ mod tests {
 
     #[test]
     fn a_goal_that_names_a_placeholder_stays_as_it_is() {
-        let task = Task { cycle: "c", goal: "print {diagnostics}", dir: Path::new("/"), attempt: 1, diagnostics: Some("E0308") };
+        let task = Task {
+            cycle: "c",
+            goal: "print {diagnostics}",
+            dir: Path::new("/"),
+            attempt: 1,
+            diagnostics: Some("E0308"),
+        };
         let prompt = prompt(task);
         assert!(prompt.contains("print {diagnostics}") && prompt.contains("E0308"), "{prompt}");
     }

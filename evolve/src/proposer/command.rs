@@ -72,7 +72,8 @@ impl Proposer for Command {
             let last = room::last_lines(&finished.stderr, 8);
             return Err(ProposerError {
                 what: format!("`{shown}` ended by {:?}: {last}", finished.end),
-                hint: "the room has no network and no home; try the command there by hand, or see its output above".to_owned(),
+                hint: "the room has no network and no home; try the command there by hand, or see its output above"
+                    .to_owned(),
             });
         }
         let said = finished.stdout.text(|dropped| format!("\n… {dropped} bytes left out …\n"));
@@ -86,11 +87,7 @@ fn bring_in(words: &[String], outside: &Outside, dir: &Path) -> Result<(Vec<OsSt
     let mut argv = Vec::new();
     let mut binds: Vec<Bind> = Vec::new();
     for (index, word) in words.iter().enumerate() {
-        let found = if index == 0 && !word.contains('/') {
-            program(word, outside)?
-        } else {
-            named(word, outside, dir)
-        };
+        let found = if index == 0 && !word.contains('/') { program(word, outside)? } else { named(word, outside, dir) };
         let Some(found) = found else {
             argv.push(OsString::from(word));
             continue;
@@ -122,7 +119,9 @@ fn named(word: &str, outside: &Outside, dir: &Path) -> Option<PathBuf> {
         return None;
     }
     let real = outside.cwd.join(path).canonicalize().ok()?;
-    let inside = SYSTEM.iter().any(|folder| real.starts_with(folder)) || real == Path::new("/") || real.starts_with("/tmp") && real == Path::new("/tmp");
+    let inside = SYSTEM.iter().any(|folder| real.starts_with(folder))
+        || real == Path::new("/")
+        || real.starts_with("/tmp") && real == Path::new("/tmp");
     (!inside).then_some(real)
 }
 
@@ -132,7 +131,9 @@ fn refuse_closed(word: &str, found: &Path, outside: &Outside) -> Result<(), Prop
     if git || outside.closed.iter().any(opens) {
         return Err(ProposerError {
             what: format!("the word `{word}` would open {} to the proposer", found.display()),
-            hint: "name the one file or folder that it needs, not one that holds your home, the repository or our state".to_owned(),
+            hint:
+                "name the one file or folder that it needs, not one that holds your home, the repository or our state"
+                    .to_owned(),
         });
     }
     Ok(())

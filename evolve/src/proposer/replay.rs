@@ -13,9 +13,9 @@ pub fn open(file: &Path, program: AgentProgram, kit: Kit) -> Result<Agent, Propo
         .map_err(|error| ProposerError { what: format!("could not {error}"), hint: error.hint().to_owned() })?;
     let native = tape.entries.iter().any(|entry| match &entry.reply {
         selfsmith_cassette::Reply::Spoken(spoken) => !spoken.calls.is_empty(),
-        selfsmith_cassette::Reply::Raw(raw) => raw.chunks.iter().any(|chunk| {
-            String::from_utf8_lossy(&chunk.bytes()).contains("\"tool_calls\"")
-        }),
+        selfsmith_cassette::Reply::Raw(raw) => {
+            raw.chunks.iter().any(|chunk| String::from_utf8_lossy(&chunk.bytes()).contains("\"tool_calls\""))
+        }
     });
     let channel = if native { "native" } else { "text" };
     Agent::new("replay", program, Some(channel), Source::Replay(tape), kit)

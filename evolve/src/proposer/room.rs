@@ -58,8 +58,7 @@ const KEPT: [&str; 7] = ["LANG", "LC_ALL", "LC_CTYPE", "LANGUAGE", "TZ", "TERM",
 pub fn run(kit: &Kit, run: Run<'_>, on_output: &mut dyn FnMut(&[u8])) -> Result<Finished, ProposerError> {
     let shown = shown(&run.argv);
     let broken = |what: String, hint: String| ProposerError { what, hint };
-    selfsmith_sandbox::give_to_room(run.dir)
-        .map_err(|error| broken(format!("could not {error}"), error.hint()))?;
+    selfsmith_sandbox::give_to_room(run.dir).map_err(|error| broken(format!("could not {error}"), error.hint()))?;
     let mut binds = vec![Bind { source: run.dir.to_owned(), at: PathBuf::from(CANDIDATE), mode: BindMode::ReadWrite }];
     binds.extend(kit.binds.iter().cloned());
     binds.extend(run.binds);

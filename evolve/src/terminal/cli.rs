@@ -8,8 +8,21 @@ use std::path::PathBuf;
 
 /// Words that the judge answers itself; any other first word goes to the agent.
 const OWN: [&str; 15] = [
-    "evolve", "review", "undo", "ops", "lineage", "demo", "doctor", "rollback", "trust", "gc", "help", "--help", "-h",
-    "--version", "-V",
+    "evolve",
+    "review",
+    "undo",
+    "ops",
+    "lineage",
+    "demo",
+    "doctor",
+    "rollback",
+    "trust",
+    "gc",
+    "help",
+    "--help",
+    "-h",
+    "--version",
+    "-V",
 ];
 
 /// Whether the judge answers a command line with this first word.
@@ -253,6 +266,8 @@ mod tests {
         let wrong = ["selfsmith", "evolve", "--goal", "a", "--goal-file", "b"];
         assert!(Cli::try_parse_from(wrong).is_err());
         let bare = Cli::try_parse_from(["selfsmith", "evolve", "--inbox"]).expect("an inbox of its own");
-        assert!(matches!(bare.command, Command::Evolve(EvolveArgs { inbox: Some(dir), .. }) if dir.as_os_str().is_empty()));
+        assert!(
+            matches!(bare.command, Command::Evolve(EvolveArgs { inbox: Some(dir), .. }) if dir.as_os_str().is_empty())
+        );
     }
 }

@@ -83,7 +83,8 @@ impl Display {
     /// A display on stderr, or of JSON lines on stdout.
     pub fn new(around: &Surroundings, audience: Audience) -> Self {
         let look = Look::new(around, &std::io::stderr());
-        let moving = audience == Audience::People && std::io::stderr().is_terminal() && around.text("TERM") != Some("dumb");
+        let moving =
+            audience == Audience::People && std::io::stderr().is_terminal() && around.text("TERM") != Some("dumb");
         let mark = if moving { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
         if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg} {elapsed:>4}") {
             mark.set_style(style);
@@ -143,7 +144,8 @@ impl Display {
                 vec![self.look.dim(&head), fill(EN.goal, &[("goal", &shown(goal))])]
             }
             Progress::Composed { candidate, files, lines, .. } => {
-                let values = [("candidate", candidate.as_str()), ("files", &files.to_string()), ("lines", &lines.to_string())];
+                let values =
+                    [("candidate", candidate.as_str()), ("files", &files.to_string()), ("lines", &lines.to_string())];
                 vec![fill(EN.composed, &values)]
             }
             Progress::GateEnded { report } => vec![self.gate(report)],
@@ -172,7 +174,9 @@ impl Display {
             GateOutcome::Fail { why, .. } => {
                 self.look.bad(&fill(EN.gate_fail, &[gate, ("took", &took), ("why", &shown(why))]))
             }
-            GateOutcome::Ask { why } => self.look.asks(&fill(EN.gate_ask, &[gate, ("took", &took), ("why", &shown(why))])),
+            GateOutcome::Ask { why } => {
+                self.look.asks(&fill(EN.gate_ask, &[gate, ("took", &took), ("why", &shown(why))]))
+            }
             GateOutcome::Unknown { why } => {
                 self.look.asks(&fill(EN.gate_unknown, &[gate, ("took", &took), ("why", &shown(why))]))
             }
@@ -230,8 +234,13 @@ mod tests {
             GateOutcome::Unknown { why: why.clone() },
             GateOutcome::NotRun { why },
         ] {
-            let report =
-                GateReport { gate: GateName::Lint, result, took: Duration::ZERO, log: String::new(), counts: BTreeMap::new() };
+            let report = GateReport {
+                gate: GateName::Lint,
+                result,
+                took: Duration::ZERO,
+                log: String::new(),
+                counts: BTreeMap::new(),
+            };
             assert!(display().gate(&report).contains("lint"));
         }
     }
