@@ -22,6 +22,22 @@ pub enum Defence {
     Ratchet,
     /// A candidate that changes nothing is not accepted.
     Nothing,
+    /// What differs from the slot's files is written anew, with new times, so that cargo compiles it.
+    NewTimes,
+    /// What was changed must be reported as compiled by cargo.
+    Fresh,
+    /// The harness's lines (names, results, closing line) are read; otherwise the exit code alone is believed.
+    Harness,
+    /// Inline tests are compared with the base's, item by item.
+    Inline,
+    /// Test executables are run by the judge itself; otherwise cargo runs them, with whatever runner it was told.
+    OwnRunner,
+    /// A candidate builds in a copy of the base's target folder; otherwise in the base's own.
+    OwnTarget,
+    /// The trial's files are compared again after the tests.
+    Rehash,
+    /// Black-box scenarios decide.
+    Scenarios,
 }
 
 /// Which defences are up.

@@ -22,9 +22,14 @@ pub mod progress;
 // Border of the cycle: who proposes, who weighs.
 pub mod proposer;
 pub mod weigh;
-// Pure readings: what a harness said.
+// Pure readings: what cargo and a test harness said, cargo's settings, inline tests of two trees.
+pub mod cargo_config;
+pub mod compiled;
 pub mod harness;
 pub mod inline;
+// What a build needs: the toolchain, the dependencies.
+pub mod deps;
+pub mod toolchain;
 // What a person's machine says: surroundings, settings, goals, exit codes, texts.
 pub mod exit;
 pub mod inbox;
