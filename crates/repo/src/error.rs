@@ -123,6 +123,14 @@ pub enum RepoError {
         /// How it ended and what it said.
         said: String,
     },
+    /// The git program could not be started.
+    #[error("run {argv}: {source}")]
+    Start {
+        /// The command.
+        argv: String,
+        /// Why.
+        source: selfsmith_sandbox::SandboxError,
+    },
 }
 
 impl RepoError {
@@ -149,6 +157,7 @@ impl RepoError {
             Self::Git { .. } => "`git fsck` tells whether the repository is whole",
             Self::Disk { .. } => "check that the path exists, has room and may be written",
             Self::Program { .. } => "run the command by hand to see more",
+            Self::Start { .. } => "install git, and see that PATH finds it",
         }
     }
 

@@ -10,6 +10,8 @@
 // Plain folders: a tree written out, a folder read back.
 mod materialise;
 mod snapshot;
+// Which checkouts of a person's hold a branch, and bringing a clean one up to date.
+mod checkout;
 // What is built on objects and refs.
 mod attributes;
 mod commits;
@@ -24,7 +26,10 @@ mod refs;
 // What everything stands on.
 mod error;
 mod path;
+// The git program.
+mod program;
 
+pub use checkout::{Checkout, Work};
 pub use commits::{Commit, Identity, NewCommit, When, message_with_trailers, trailers};
 pub use diff::{Delta, FileDiff, Renames, Side};
 pub use error::RepoError;
@@ -32,6 +37,7 @@ pub use materialise::Materialised;
 pub use objects::{Change, Entry, Mode, TopEntry};
 pub use open::{Head, Repo};
 pub use path::TreePath;
+pub use program::Caller;
 pub use refs::Ref;
 pub use revert::Merged;
 pub use snapshot::{Problem, ProblemKind, Snapshot, SnapshotRules};

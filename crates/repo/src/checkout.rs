@@ -1,0 +1,207 @@
+//! A person's checkouts of a branch, main work tree and linked ones, and bringing a clean one up to date after the branch has
+//! moved. Promises: what is not clean is not touched, and nothing that git does not know is overwritten, ignored files
+//! included. It runs no hook.
+
+use crate::error::RepoError;
+use crate::open::Repo;
+use crate::path::TreePath;
+use crate::program::{Caller, Git, fields};
+use git2::Repository;
+use std::collections::HashSet;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// A work tree that stands on a branch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checkout {
+    /// Its top folder.
+    pub path: PathBuf,
+    /// What the person has in it.
+    pub work: Work,
+}
+
+/// What a person has in a work tree beyond its last commit.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Paths whose index entry differs from the commit.
+    pub staged: usize,
+    /// Paths whose file differs from the index.
+    pub changed: usize,
+    /// Files that git does not know and does not ignore.
+    pub untracked: usize,
+    /// What is under way: `merge`, `rebase`, `cherry-pick`, `revert`, `bisect`, `am`.
+    pub operation: Option<&'static str>,
+}
+
+impl Work {
+    /// Whether the tracked files are as committed and nothing is under way. Untracked files may be there.
+    pub fn is_clean(&self) -> bool {
+        self.staged == 0 && self.changed == 0 && self.operation.is_none()
+    }
+}
+
+impl Repo {
+    /// Every work tree that stands on this branch (a full name), or is amid a rebase of it.
+    ///
+    /// `at` is the commit or tree with which files and index are compared: once a landing has moved the branch, the commit
+    /// it was moved from.
+    ///
+    /// # Errors
+    /// A work tree cannot be looked at.
+    pub fn checkouts_of(&self, branch: &str, at: &str, caller: Caller<'_>) -> Result<Vec<Checkout>, RepoError> {
+        let mut found = Vec::new();
+        for (path, git_dir) in self.work_trees()? {
+            if !stands_on(&git_dir, branch) {
+                continue;
+            }
+            let work = work_in(&path, &git_dir, at, caller)?;
+            found.push(Checkout { path, work });
+        }
+        Ok(found)
+    }
+
+    /// Brings a checkout, whose branch has moved `from` one commit `to` another, to the new one. Once more is no error.
+    ///
+    /// # Errors
+    /// [`RepoError::CheckoutKept`] if it is not as `from` left it, or if a file that git does not know is in the way; then
+    /// nothing was touched. A command that failed.
+    pub fn update_checkout(&self, path: &Path, from: &str, to: &str, caller: Caller<'_>) -> Result<(), RepoError> {
+        let kept = |why: String| RepoError::CheckoutKept { path: path.to_owned(), why };
+        let (from_tree, to_tree) = (self.tree_of(from)?, self.tree_of(to)?);
+        let trees = self.work_trees()?;
+        let Some((_, git_dir)) = trees.iter().find(|(top, _)| same_folder(top, path)) else {
+            return Err(kept("it is no work tree of this repository".into()));
+        };
+        if git_dir.join("index.lock").exists() {
+            return Err(kept("another git process holds its index.lock".into()));
+        }
+        let refresh = Git::new(caller, path).variable("GIT_OPTIONAL_LOCKS", "1");
+        refresh.finish(&["update-index", "-q", "--refresh"])?; // says by its exit that files differ; looked at below
+        if work_in(path, git_dir, &to_tree, caller)?.is_clean() {
+            return Ok(()); // done before, by a run that was killed afterwards
+        }
+        let work = work_in(path, git_dir, &from_tree, caller)?;
+        if !work.is_clean() {
+            return Err(kept(described(&work)));
+        }
+        if let Some(in_the_way) = self.unknown_in_the_way(path, &from_tree, &to_tree)? {
+            return Err(kept(format!("the new commit has {in_the_way}, and a file of yours is there already")));
+        }
+        let done = Git::new(caller, path).finish(&["read-tree", "-m", "-u", &from_tree, &to_tree])?;
+        if done.ok() { Ok(()) } else { Err(kept(done.said())) }
+    }
+
+    /// Top folder and git folder of each work tree that is there.
+    fn work_trees(&self) -> Result<Vec<(PathBuf, PathBuf)>, RepoError> {
+        let doing = || RepoError::git("list the work trees");
+        let main = Repository::open(self.inner.commondir()).map_err(doing())?;
+        let mut found = Vec::new();
+        if let Some(top) = main.workdir() {
+            found.push((top.to_owned(), main.path().to_owned()));
+        }
+        for name in main.worktrees().map_err(doing())?.iter_bytes() {
+            let Ok(name) = std::str::from_utf8(name) else { continue };
+            let Ok(linked) = main.find_worktree(name).and_then(|w| Repository::open_from_worktree(&w)) else {
+                continue;
+            };
+            if let Some(top) = linked.workdir().filter(|top| top.is_dir()) {
+                found.push((top.to_owned(), linked.path().to_owned()));
+            }
+        }
+        Ok(found)
+    }
+
+    /// A path that the new tree adds where the disk has something that the old tree does not know.
+    fn unknown_in_the_way(&self, top: &Path, from: &str, to: &str) -> Result<Option<TreePath>, RepoError> {
+        let known: HashSet<TreePath> = self.entries(from)?.into_iter().map(|e| e.path).collect();
+        for entry in self.entries(to)? {
+            if known.contains(&entry.path) {
+                continue;
+            }
+            let mut at = TreePath::new(Vec::new());
+            for part in entry.path.parts() {
+                at = at.join(part);
+                let Ok(meta) = fs::symlink_metadata(at.below(top)) else { break };
+                if known.contains(&at) {
+                    break; // a known file that makes room for a folder
+                }
+                let is_whole = at == entry.path;
+                if (!meta.is_dir() && !is_whole) || (is_whole && !meta.is_dir()) {
+                    return Ok(Some(entry.path.clone()));
+                }
+                if is_whole && holds_unknown(&at.below(top), &at, &known) {
+                    return Ok(Some(entry.path.clone()));
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Whether a folder holds a file that git does not know.
+fn holds_unknown(dir: &Path, at: &TreePath, known: &HashSet<TreePath>) -> bool {
+    let Ok(children) = fs::read_dir(dir) else { return true };
+    children.into_iter().any(|child| {
+        let Ok(child) = child else { return true };
+        let path = at.join(child.file_name().as_bytes());
+        match child.file_type() {
+            Ok(kind) if kind.is_dir() => holds_unknown(&child.path(), &path, known),
+            _ => !known.contains(&path),
+        }
+    })
+}
+
+/// Whether HEAD, or a rebase that is under way, belongs to this branch.
+fn stands_on(git_dir: &Path, branch: &str) -> bool {
+    let says = |file: &str| {
+        let text = fs::read(git_dir.join(file)).unwrap_or_default();
+        let text = text.strip_prefix(b"ref: ").unwrap_or(&text);
+        text.trim_ascii() == branch.as_bytes()
+    };
+    ["HEAD", "rebase-merge/head-name", "rebase-apply/head-name"].into_iter().any(says)
+}
+
+/// What is under way in a work tree.
+pub(crate) fn operation_in(git_dir: &Path) -> Option<&'static str> {
+    let marks = [
+        ("MERGE_HEAD", "merge"),
+        ("rebase-merge", "rebase"),
+        ("rebase-apply/applying", "am"),
+        ("rebase-apply", "rebase"),
+        ("CHERRY_PICK_HEAD", "cherry-pick"),
+        ("REVERT_HEAD", "revert"),
+        ("sequencer", "cherry-pick"),
+        ("BISECT_LOG", "bisect"),
+    ];
+    marks.into_iter().find(|(file, _)| git_dir.join(file).exists()).map(|(_, name)| name)
+}
+
+fn work_in(path: &Path, git_dir: &Path, at: &str, caller: Caller<'_>) -> Result<Work, RepoError> {
+    let count =
+        |args: &[&str]| -> Result<usize, RepoError> { Ok(fields(&Git::new(caller, path).output(args)?).count()) };
+    // Submodules are not looked into: an update does not touch them.
+    let names = ["--name-only", "-z", "--no-ext-diff", "--ignore-submodules=dirty", "--no-renames"];
+    let staged = [&["diff-index", "--cached"], names.as_slice(), &[at, "--"]].concat();
+    let changed = [&["diff", "--no-textconv"], names.as_slice(), &["--"]].concat();
+    Ok(Work {
+        staged: count(&staged)?,
+        changed: count(&changed)?,
+        untracked: count(&["ls-files", "-z", "--others", "--exclude-standard"])?,
+        operation: operation_in(git_dir),
+    })
+}
+
+fn described(work: &Work) -> String {
+    match work.operation {
+        Some(operation) => format!("a {operation} is under way"),
+        None => format!("{} files are staged and {} changed", work.staged, work.changed),
+    }
+}
+
+fn same_folder(a: &Path, b: &Path) -> bool {
+    match (fs::canonicalize(a), fs::canonicalize(b)) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => false,
+    }
+}
