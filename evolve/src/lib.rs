@@ -7,6 +7,14 @@
 pub mod candidate;
 pub mod gate;
 pub mod verdict;
+// The cycle's own parts: the trial tree, what was going on, what is remembered.
+pub mod compose;
+pub mod evidence;
+pub mod journal;
+pub mod lineage;
+pub mod record;
+// Who said so.
+pub mod authority;
 // Durable things below the cycle: logs, locks, folders, and the points at which tests let a run die.
 pub mod faults;
 pub mod lock;

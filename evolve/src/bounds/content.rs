@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 /// The largest file that a candidate may bring, in bytes.
-pub(crate) const MAX_FILE: u64 = 512 * 1024;
+pub const MAX_FILE: u64 = 512 * 1024;
 
 /// What keys and tokens look like: the prefixes that their makers publish for scanners.
 const SECRETS: &[(&str, &str)] = &[

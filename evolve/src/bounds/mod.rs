@@ -15,7 +15,7 @@ use selfsmith_repo::{Mode, TreePath};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-pub use content::secret_in;
+pub use content::{MAX_FILE, secret_in};
 
 /// The longest list of findings that a report holds.
 const MAX_FINDINGS: usize = 40;
