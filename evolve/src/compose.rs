@@ -73,8 +73,12 @@ impl Composing<'_> {
             .filter_map(|p| Some(Oddity { path: p.path.clone(), what: said(p.kind)?.into() }))
             .collect();
         let differs = self.repo.diff(&seen.0, &snapshot.tree, Renames::AsTwo)?;
+        // A submodule is not laid out for the proposer, so its absence says nothing.
+        let is_absent_submodule =
+            |d: &FileDiff| d.new.is_none() && d.old.as_ref().is_some_and(|o| o.mode == Mode::Submodule);
         let changes: Vec<Change> = differs
             .into_iter()
+            .filter(|d| !is_absent_submodule(d))
             .map(|d| Change { path: d.path, entry: d.new.map(|side| (side.mode, side.id)) })
             .collect();
         let tree = self.repo.tree_with(&self.base_tree.0, &changes)?;

@@ -301,7 +301,7 @@ impl Known {
                 self.phase = Phase::Idle;
             }
             // A run that ends early plans at once, wherever it stands; a plan gives way only if the target moved.
-            (_, Entry::Planned(plan)) if unplanned || self.moved => {
+            (_, Entry::Planned(plan)) if self.may_plan(plan) => {
                 self.plan = Some(plan.clone());
                 self.done = 0;
                 self.moved = false;
@@ -335,6 +335,14 @@ impl Known {
     /// What became of it, where that is planned.
     pub fn end(&self) -> Option<End> {
         self.plan.as_ref().map(|plan| plan.record.end)
+    }
+
+    /// A plan holds unless the target moved, and what was judged before it may land has been weighed.
+    fn may_plan(&self, plan: &Plan) -> bool {
+        let judged = matches!(self.opened.kind, Kind::Cycle | Kind::Revert);
+        let weighed = self.last().is_some_and(|attempt| attempt.weighed.is_some());
+        let goes_on = matches!(plan.record.end, End::Landed | End::Waiting);
+        (self.plan.is_none() || self.moved) && (weighed || !judged || !goes_on)
     }
 
     fn start(&mut self, arrow: Arrow) -> Option<()> {

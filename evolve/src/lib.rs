@@ -7,6 +7,9 @@
 pub mod candidate;
 pub mod gate;
 pub mod verdict;
+// One cycle, and the operation log.
+pub mod cycle;
+pub mod ops;
 // The cycle's own parts: the trial tree, what was going on, what is remembered.
 pub mod compose;
 pub mod evidence;

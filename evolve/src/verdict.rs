@@ -42,6 +42,15 @@ impl Verdict {
             Self::Inconclusive { .. } => "inconclusive",
         }
     }
+
+    /// The gate that spoke, where one did, and its sentence; both empty for an acceptance.
+    pub fn said(&self) -> (Option<GateName>, String) {
+        match self {
+            Self::Accept => (None, String::new()),
+            Self::Reject { gate, why } | Self::NeedsHuman { gate, why } => (Some(*gate), why.clone()),
+            Self::Inconclusive { gate, why } => (*gate, why.clone()),
+        }
+    }
 }
 
 /// Derive the verdict. `required` are the gates that had to run for what was touched; one that is missing from the

@@ -1,0 +1,215 @@
+//! Attempts: have the proposer edit, compose, weigh; give diagnostics back within the budget of repairs.
+
+use super::{CycleError, Setup, Work, branch, repairable, verdict_of};
+use crate::candidate::{Candidate, Touched};
+use crate::compose::{self, Composed, Composing};
+use crate::gate::{GateName, GateOutcome, GateReport};
+use crate::journal::{Arrow, Entry};
+use crate::lineage;
+use crate::progress::Progress;
+use crate::proposer::{Proposer, Task};
+use crate::sanitize;
+use crate::verdict::Verdict;
+use crate::weigh::{Baseline, Weigh};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// The longest line in the changelog, in characters.
+const MAX_LINE: usize = 120;
+
+/// Everything between opening the journal and planning. Gives the reason where it stopped before a candidate was weighed.
+pub(super) fn attempts(
+    setup: &Setup<'_>,
+    work: &mut Work<'_>,
+    proposer: &mut dyn Proposer,
+    weigh: &mut dyn Weigh,
+) -> Result<Option<String>, CycleError> {
+    let report = setup.hands.report;
+    work.enter(Entry::Started { arrow: Arrow::Baseline })?;
+    let baseline = match weigh.baseline(&setup.base.commit, &setup.base.tree, report) {
+        Ok(baseline) => baseline,
+        Err(e) => return Ok(Some(format!("{}: {}", e.what, e.hint))),
+    };
+    work.enter(Entry::Baselined { baseline: baseline.clone() })?;
+    branch::make(setup, work)?;
+    let dir = work.folder().candidate();
+    let seen = compose::visible(setup.hands.repo, &setup.base.tree)?;
+    setup.hands.repo.materialise(&seen.0, &dir, &[])?;
+    let mut diagnostics: Option<String> = None;
+    for attempt in 0..=setup.max_repairs {
+        if setup.cancel.is_cancelled() {
+            return Ok(Some("it was interrupted".to_owned()));
+        }
+        let task =
+            Task { cycle: &setup.id, goal: &setup.goal, dir: &dir, attempt, diagnostics: diagnostics.as_deref() };
+        if let Some(stopped) = one(setup, work, &baseline, (task, proposer), weigh)? {
+            return Ok(Some(stopped));
+        }
+        let Some((gate, text)) = repairable(&work.known) else { break };
+        if attempt < setup.max_repairs {
+            report(Progress::Repairing { attempt: attempt + 1, gate });
+            diagnostics = Some(text);
+        }
+    }
+    Ok(None)
+}
+
+fn one(
+    setup: &Setup<'_>,
+    work: &mut Work<'_>,
+    baseline: &Baseline,
+    (task, proposer): (Task<'_>, &mut dyn Proposer),
+    weigh: &mut dyn Weigh,
+) -> Result<Option<String>, CycleError> {
+    let report = setup.hands.report;
+    work.enter(Entry::Started { arrow: Arrow::Propose })?;
+    let proposal = match proposer.propose(task, report) {
+        Ok(proposal) => proposal,
+        Err(e) => return Ok(Some(format!("{}: {}", e.what, e.hint))),
+    };
+    work.enter(Entry::Proposed { proposal })?;
+    if setup.cancel.is_cancelled() {
+        return Ok(Some("it was interrupted".to_owned()));
+    }
+    work.enter(Entry::Started { arrow: Arrow::Compose })?;
+    let id = format!("{}-{}", setup.id, task.attempt);
+    let Composed { candidate, bounds } = composing(setup, &id, &line(setup)).from_folder(task.dir)?;
+    if candidate.is_none() {
+        keep_outside(work)?;
+    }
+    told_composed(setup, candidate.as_ref(), &bounds);
+    work.enter(Entry::Composed { candidate: candidate.clone(), bounds: bounds.clone() })?;
+    let (reports, required) = match (&candidate, &bounds.result) {
+        (Some(candidate), GateOutcome::Pass | GateOutcome::Ask { .. }) => {
+            if let Some(before) = refused_before(work, candidate)? {
+                (vec![bounds, before], vec![GateName::Bounds])
+            } else {
+                work.enter(Entry::Started { arrow: Arrow::Weigh })?;
+                let weighed = match weigh.weigh(candidate, baseline, report) {
+                    Ok(weighed) => weighed,
+                    Err(e) => return Ok(Some(format!("{}: {}", e.what, e.hint))),
+                };
+                with_bounds(bounds, weighed.reports, weighed.required)
+            }
+        }
+        _ => (vec![bounds], vec![GateName::Bounds]),
+    };
+    if setup.cancel.is_cancelled() {
+        return Ok(Some("it was interrupted".to_owned()));
+    }
+    work.enter(Entry::Weighed { reports, required })?;
+    if let Some(verdict) = verdict_of(&work.known) {
+        let verdict_on = candidate.map_or(id, |c| c.id);
+        report(Progress::Judged { candidate: verdict_on, verdict });
+    }
+    Ok(None)
+}
+
+/// Weigh a tree that no proposer made: a revert. What bounds say does not apply to a person's own decision.
+pub(crate) fn weighed_tree(
+    work: &mut Work<'_>,
+    candidate: Candidate,
+    tests_from: &Candidate,
+    weigh: &mut dyn Weigh,
+) -> Result<Option<String>, CycleError> {
+    let report = work.hands.report;
+    let base_tree = crate::candidate::TreeId(work.hands.repo.tree_of(&tests_from.base.0)?);
+    work.enter(Entry::Started { arrow: Arrow::Baseline })?;
+    let baseline = match weigh.baseline(&tests_from.base, &base_tree, report) {
+        Ok(baseline) => baseline,
+        Err(e) => return Ok(Some(format!("{}: {}", e.what, e.hint))),
+    };
+    work.enter(Entry::Baselined { baseline: baseline.clone() })?;
+    work.enter(Entry::Started { arrow: Arrow::Compose })?;
+    let why = "a person takes back what was judged before".to_owned();
+    let bounds = gate_report(GateName::Bounds, GateOutcome::NotRun { why });
+    work.enter(Entry::Composed { candidate: Some(candidate.clone()), bounds: bounds.clone() })?;
+    work.enter(Entry::Started { arrow: Arrow::Weigh })?;
+    let weighed = match weigh.weigh(tests_from, &baseline, report) {
+        Ok(weighed) => weighed,
+        Err(e) => return Ok(Some(format!("{}: {}", e.what, e.hint))),
+    };
+    let mut reports = vec![bounds];
+    reports.extend(weighed.reports.into_iter().filter(|r| r.gate != GateName::Bounds));
+    let required = weighed.required.into_iter().filter(|g| *g != GateName::Bounds).collect();
+    work.enter(Entry::Weighed { reports, required })?;
+    if let Some(verdict) = verdict_of(&work.known) {
+        report(Progress::Judged { candidate: candidate.id, verdict });
+    }
+    Ok(None)
+}
+
+fn composing<'a>(setup: &'a Setup<'a>, id: &'a str, line: &'a str) -> Composing<'a> {
+    Composing {
+        repo: setup.hands.repo,
+        base: &setup.base.commit,
+        base_tree: &setup.base.tree,
+        rules: &setup.base.rules,
+        defences: setup.defences,
+        id,
+        line,
+    }
+}
+
+/// The judge's line: the goal, which a person wrote, not what the proposer says of itself.
+fn line(setup: &Setup<'_>) -> String {
+    let goal = sanitize::line(setup.goal.trim().lines().next().unwrap_or_default(), MAX_LINE);
+    if goal.is_empty() { format!("Change of cycle {}", setup.id) } else { goal }
+}
+
+fn told_composed(setup: &Setup<'_>, candidate: Option<&Candidate>, bounds: &GateReport) {
+    if let Some(candidate) = candidate {
+        let lines = |t: &Touched| t.added + t.removed;
+        (setup.hands.report)(Progress::Composed {
+            candidate: candidate.id.clone(),
+            tree: candidate.tree.clone(),
+            files: candidate.touched.len() as u32,
+            lines: candidate.touched.iter().map(lines).sum(),
+        });
+    }
+    (setup.hands.report)(Progress::GateStarted { gate: GateName::Bounds });
+    (setup.hands.report)(Progress::GateEnded { report: bounds.clone() });
+}
+
+/// The reports with bounds first and once, whether or not the ladder names them.
+fn with_bounds(
+    bounds: GateReport,
+    reports: Vec<GateReport>,
+    mut required: Vec<GateName>,
+) -> (Vec<GateReport>, Vec<GateName>) {
+    let mut all = vec![bounds];
+    all.extend(reports.into_iter().filter(|r| r.gate != GateName::Bounds));
+    // A ladder that requires nothing has proven nothing; bounds alone must not hide that.
+    if !required.is_empty() && !required.contains(&GateName::Bounds) {
+        required.insert(0, GateName::Bounds);
+    }
+    (all, required)
+}
+
+/// The same change on the same base, refused before by the same judge: refused again, by the same gate.
+fn refused_before(work: &Work<'_>, candidate: &Candidate) -> Result<Option<GateReport>, CycleError> {
+    for link in lineage::list(work.hands.repo)? {
+        let Verdict::Reject { gate, why } = &link.record.verdict else { continue };
+        let same = link.record.judge == work.hands.judge
+            && link.record.base == candidate.base
+            && link.record.candidate.as_ref().is_some_and(|c| c.touched == candidate.touched);
+        if same {
+            let why = format!("the same change was refused in {}: {why}", link.record.id);
+            return Ok(Some(gate_report(*gate, GateOutcome::Fail { why, repairable: false })));
+        }
+    }
+    Ok(None)
+}
+
+/// What must not enter the repository stays in the state folder, and is out of the way of what comes next.
+fn keep_outside(work: &Work<'_>) -> Result<(), CycleError> {
+    let (from, to) = (work.folder().candidate(), work.folder().refused());
+    std::fs::rename(&from, &to).map_err(super::work::disk("move", &from))?;
+    let text = format!("the candidate holds a key; it is kept in {} and nowhere else", to.display());
+    (work.hands.report)(Progress::Notice { text });
+    Ok(())
+}
+
+fn gate_report(gate: GateName, result: GateOutcome) -> GateReport {
+    GateReport { gate, result, took: Duration::ZERO, log: String::new(), counts: BTreeMap::new() }
+}

@@ -1,0 +1,153 @@
+//! Carrying out a plan, effect by effect. Each can be done again without harm, so a restart simply goes on.
+
+use super::{CycleError, Work, checkouts, plan};
+use crate::candidate::CommitId;
+use crate::evidence;
+use crate::faults;
+use crate::journal::{Effect, Entry, Move, OutOfOrder, Outcome, Plan};
+use crate::lineage;
+use crate::lock;
+use crate::ops::{self, Operation};
+use crate::progress::Progress;
+use crate::record::{End, Kind};
+use crate::sanitize;
+use selfsmith_repo::RepoError;
+use std::time::Duration;
+
+/// How long another landing is waited for.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+impl Work<'_> {
+    /// Do what is planned and not done yet, to the end.
+    pub fn carry_out(&mut self) -> Result<(), CycleError> {
+        let _lock = lock::wait(&self.hands.state.landing_lock(), PATIENCE)?;
+        loop {
+            let plan = self.known.plan.clone().ok_or_else(|| self.unplanned())?;
+            if self.known.moved {
+                self.enter(Entry::Planned(plan::stale_plan(&self.known, &plan)))?;
+                continue;
+            }
+            let at = self.known.done;
+            let Some(effect) = plan.effects.get(at) else { break };
+            self.enter(Entry::Doing { effect: at })?;
+            let outcome = self.perform(effect, &plan)?;
+            self.enter(Entry::Done { effect: at, outcome })?;
+        }
+        self.enter(Entry::Ended)?;
+        self.tell();
+        // What it held is in git, or in `refused`; what cannot be removed now is in nobody's way.
+        let _ = std::fs::remove_dir_all(self.folder().candidate());
+        Ok(())
+    }
+
+    fn perform(&self, effect: &Effect, plan: &Plan) -> Result<Outcome, CycleError> {
+        let (hands, record) = (self.hands, &plan.record);
+        match effect {
+            Effect::Own(moved) => {
+                if self.move_ref(moved, &plan.record.id, record.at)? == Outcome::Moved {
+                    let text = format!("{} was moved by somebody else, it was left alone", moved.name);
+                    (hands.report)(Progress::Notice { text });
+                }
+            }
+            Effect::LineageObject => {
+                let head = hands.repo.read_ref(lineage::LINEAGE_REF)?;
+                lineage::object(hands.repo, record, &plan.evidence, head.as_deref())?;
+            }
+            Effect::Target(moved) => return self.move_ref(moved, &plan.record.id, record.at),
+            Effect::Checkouts { moved, checkouts } => {
+                for seen in checkouts {
+                    for text in checkouts::update(hands.repo, seen, moved) {
+                        (hands.report)(Progress::Notice { text });
+                    }
+                    faults::reach(hands.faults, "checkout updated");
+                }
+            }
+            Effect::Op => ops::enter(hands.state, &operation(plan), hands.faults)?,
+            Effect::Lineage => {
+                lineage::append(hands.repo, record, &plan.evidence, hands.faults)?;
+            }
+            Effect::Note => {
+                if let Some(landed) = &record.landed {
+                    let text = evidence::note(hands.repo, record, &plan.evidence)?;
+                    let who = (&lineage::judge(), lineage::at(record.at));
+                    hands.repo.note_write(lineage::NOTES_REF, &landed.0, &text, who)?;
+                }
+            }
+        }
+        Ok(Outcome::Done)
+    }
+
+    /// Move a ref by compare-and-swap. One that stands there already, or further on from there, is done.
+    fn move_ref(&self, moved: &Move, id: &str, at: i64) -> Result<Outcome, CycleError> {
+        let repo = self.hands.repo;
+        let text = |id: &Option<CommitId>| id.as_ref().map(|id| id.0.clone());
+        let (from, to) = (text(&moved.from), text(&moved.to));
+        if repo.read_ref(&moved.name)? == to {
+            return Ok(Outcome::Done);
+        }
+        let why = format!("selfsmith: {id}");
+        let swapped =
+            repo.cas_ref(&moved.name, from.as_deref(), to.as_deref(), &why, (&lineage::judge(), lineage::at(at)));
+        match swapped {
+            Ok(()) => {
+                faults::reach(self.hands.faults, "ref moved");
+                Ok(Outcome::Done)
+            }
+            Err(RepoError::Moved { found: Some(found), .. }) => {
+                // A process that died here may have moved it forward, and somebody may have gone on from there.
+                let forward = match (&from, &to) {
+                    (Some(from), Some(to)) => !repo.is_ancestor(to, from)?,
+                    (None, Some(_)) => true,
+                    (_, None) => false,
+                };
+                let built_upon = match &to {
+                    Some(to) if forward => repo.is_ancestor(to, &found)?,
+                    _ => false,
+                };
+                Ok(if built_upon { Outcome::Done } else { Outcome::Moved })
+            }
+            Err(RepoError::Moved { found: None, .. }) => Ok(Outcome::Moved),
+            Err(e) => Err(e.into()),
+        }
+    }
+
+    fn tell(&self) {
+        let Some(plan) = &self.known.plan else { return };
+        let record = &plan.record;
+        match (&record.landed, &record.candidate) {
+            (Some(commit), _) => {
+                (self.hands.report)(Progress::Landed { commit: commit.clone(), target: record.target.clone() });
+            }
+            (None, Some(candidate)) if record.end != End::Landed => {
+                (self.hands.report)(Progress::Kept { reference: plan::candidate_ref(&candidate.id) });
+            }
+            (None, _) => {}
+        }
+    }
+
+    fn unplanned(&self) -> CycleError {
+        CycleError::Journal {
+            path: self.folder().journal(),
+            source: OutOfOrder { number: 0, what: "an end without a plan".to_owned() },
+        }
+    }
+}
+
+/// What the operation log says of a plan.
+fn operation(plan: &Plan) -> Operation {
+    let record = &plan.record;
+    let moves = plan.effects.iter().filter_map(|effect| match effect {
+        Effect::Target(moved) => Some(moved.clone()),
+        _ => None,
+    });
+    let goal = sanitize::line(&record.goal, 100);
+    Operation {
+        id: record.id.clone(),
+        kind: record.kind,
+        at: record.at,
+        what: format!("{}: {goal}", record.kind.word()),
+        moves: moves.collect(),
+        authority: record.authority.clone(),
+        undoes: record.about.clone().filter(|_| record.kind == Kind::Undo),
+    }
+}

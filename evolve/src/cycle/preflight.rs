@@ -1,0 +1,65 @@
+//! Before a cycle: which branch, which commit, which rules. Reads only.
+
+use super::CycleError;
+use crate::candidate::{CommitId, TreeId};
+use crate::rules::{RULES_PATH, Rules, RulesError};
+use selfsmith_repo::{Mode, Repo};
+
+/// The commit that a cycle works on, fixed.
+#[derive(Debug, Clone)]
+pub struct Base {
+    /// The commit.
+    pub commit: CommitId,
+    /// Its tree.
+    pub tree: TreeId,
+    /// Full name of the branch that the result goes to.
+    pub target: String,
+    /// Its rules.
+    pub rules: Rules,
+}
+
+impl Base {
+    /// Its rules as YAML, for the evidence.
+    pub fn rules_text(&self) -> String {
+        // Values of ours always can be written.
+        serde_yaml::to_string(&self.rules.written).unwrap_or_default()
+    }
+}
+
+/// Fix the base: the given branch (short or full name), or the one that is checked out.
+pub fn look(repo: &Repo, branch: Option<&str>) -> Result<Base, CycleError> {
+    let target = match branch {
+        Some(name) if name.starts_with("refs/heads/") => name.to_owned(),
+        Some(name) => format!("refs/heads/{name}"),
+        None => repo.head_branch()?.ok_or_else(|| CycleError::Target {
+            what: "choose a branch: HEAD is at a commit and on no branch".to_owned(),
+            hint: "check out the branch that the result is for, or name it with --branch".to_owned(),
+        })?,
+    };
+    let commit = repo.read_ref(&target)?.ok_or_else(|| CycleError::Target {
+        what: format!("work on {target}: it has no commit"),
+        hint: "commit something to it first; the judge works from commits only".to_owned(),
+    })?;
+    let tree = TreeId(repo.tree_of(&commit)?);
+    let rules = rules(repo, &tree)?;
+    Ok(Base { commit: CommitId(commit), tree, target, rules })
+}
+
+/// The rules of a tree: its own, or the defaults for a Cargo project.
+fn rules(repo: &Repo, tree: &TreeId) -> Result<Rules, CycleError> {
+    let wrong = |what: &str| RulesError { file: RULES_PATH.to_owned(), line: None, what: what.to_owned() };
+    if let Some(entry) = repo.entry(&tree.0, &RULES_PATH.into())? {
+        if !matches!(entry.mode, Mode::File | Mode::Executable) {
+            return Err(wrong("it is not a regular file").into());
+        }
+        let text = String::from_utf8(repo.blob(&entry.id)?).map_err(|_| wrong("it is not UTF-8 text"))?;
+        return Ok(Rules::parse(&text)?);
+    }
+    if repo.entry(&tree.0, &"Cargo.toml".into())?.is_some() {
+        return Ok(Rules::cargo_defaults());
+    }
+    Err(CycleError::Target {
+        what: format!("judge this repository: it has neither {RULES_PATH} nor a Cargo.toml at its top"),
+        hint: format!("write {RULES_PATH} (zones, build, tests, scenarios) and commit it"),
+    })
+}
