@@ -7,6 +7,9 @@
 pub mod candidate;
 pub mod gate;
 pub mod verdict;
+// What a person does with what was proposed.
+pub mod review;
+pub mod undo;
 // One cycle, and the operation log.
 pub mod cycle;
 pub mod ops;

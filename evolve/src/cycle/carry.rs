@@ -56,7 +56,7 @@ impl Work<'_> {
             Effect::Target(moved) => return self.move_ref(moved, &plan.record.id, record.at),
             Effect::Checkouts { moved, checkouts } => {
                 for seen in checkouts {
-                    for text in checkouts::update(hands.repo, seen, moved) {
+                    if let Some(text) = checkouts::update(hands, seen, moved) {
                         (hands.report)(Progress::Notice { text });
                     }
                     faults::reach(hands.faults, "checkout updated");

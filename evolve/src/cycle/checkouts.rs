@@ -1,15 +1,67 @@
 //! A person's checkouts of the target: a clean one follows, a dirty one is left alone and told how to catch up.
 
-use super::CycleError;
+use super::{CycleError, Hands};
 use crate::journal::{CheckoutSeen, Move};
-use selfsmith_repo::Repo;
+use selfsmith_repo::{Caller, RepoError, Work};
+use selfsmith_sandbox::Cancel;
+use std::path::Path;
 
 /// Checkouts of the branch before it moves.
-pub(super) fn seen(_repo: &Repo, _moved: &Move) -> Result<Vec<CheckoutSeen>, CycleError> {
-    Ok(Vec::new())
+pub(super) fn seen(hands: Hands<'_>, moved: &Move) -> Result<Vec<CheckoutSeen>, CycleError> {
+    let Some(from) = &moved.from else { return Ok(Vec::new()) };
+    let cancel = Cancel::default();
+    let found = hands.repo.checkouts_of(&moved.name, &from.0, caller(hands, &cancel))?;
+    Ok(found
+        .into_iter()
+        .map(|checkout| CheckoutSeen {
+            left_alone: (!checkout.work.is_clean()).then(|| described(&checkout.work)),
+            path: checkout.path,
+        })
+        .collect())
 }
 
 /// Bring one to where the branch is now. Gives what the person should know.
-pub(super) fn update(_repo: &Repo, _seen: &CheckoutSeen, _moved: &Move) -> Vec<String> {
-    Vec::new()
+pub(super) fn update(hands: Hands<'_>, seen: &CheckoutSeen, moved: &Move) -> Option<String> {
+    let (Some(from), Some(to)) = (&moved.from, &moved.to) else { return None };
+    let why = match &seen.left_alone {
+        Some(why) => why.clone(),
+        None => {
+            let cancel = Cancel::default();
+            match hands.repo.update_checkout(&seen.path, &from.0, &to.0, caller(hands, &cancel)) {
+                Ok(()) => return None,
+                Err(RepoError::CheckoutKept { why, .. }) => why,
+                Err(e) => format!("could not {e}"),
+            }
+        }
+    };
+    Some(how_to_catch_up(&seen.path, &why, moved, (&from.0, &to.0)))
+}
+
+/// A landing is not cut short half-way: git gets a cancel of its own that nobody pulls.
+fn caller<'a>(hands: Hands<'a>, cancel: &'a Cancel) -> Caller<'a> {
+    Caller { environment: hands.environment, cancel }
+}
+
+fn described(work: &Work) -> String {
+    match work.operation {
+        Some(operation) => format!("a {operation} is under way"),
+        None => format!("{} files are staged and {} changed", work.staged, work.changed),
+    }
+}
+
+fn how_to_catch_up(path: &Path, why: &str, moved: &Move, (from, to): (&str, &str)) -> String {
+    let branch = moved.name.strip_prefix("refs/heads/").unwrap_or(&moved.name);
+    format!(
+        "{branch} has moved, and the files in {} were left as they are: {why}. To catch up and keep your work: \
+         git -C {} read-tree -m -u {from} {to}",
+        path.display(),
+        quoted(path),
+    )
+}
+
+/// For a POSIX shell.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let plain = text.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+".contains(c));
+    if plain { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }

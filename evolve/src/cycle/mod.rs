@@ -37,7 +37,7 @@ pub use recover::{Recovered, recover};
 pub use work::{Hands, Work};
 
 pub(crate) use attempt::weighed_tree;
-pub(crate) use plan::{Landable, candidate_ref, decision_plan, landing_effects, record};
+pub(crate) use plan::{Landable, candidate_ref, cycle_plan, decision_plan, landing_effects, record};
 
 /// What a cycle sets out with.
 pub struct Setup<'a> {

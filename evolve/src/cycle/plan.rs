@@ -28,7 +28,7 @@ pub(crate) struct Landable {
 }
 
 /// What is to be done with a cycle's candidates. `stopped` is why the last one was not weighed to the end.
-pub(super) fn cycle_plan(work: &Work<'_>, stopped: Option<String>) -> Result<Plan, CycleError> {
+pub(crate) fn cycle_plan(work: &Work<'_>, stopped: Option<String>) -> Result<Plan, CycleError> {
     let (hands, known) = (work.hands, &work.known);
     let at = (hands.clock)();
     let (verdict, end) = decide(known, stopped);
@@ -85,7 +85,7 @@ pub(crate) fn decision_plan(record: Record, evidence: TreeId, effects: Vec<Effec
 pub(crate) fn landing_effects(hands: Hands<'_>, landable: &Landable) -> Result<Vec<Effect>, CycleError> {
     let moved =
         Move { name: landable.target.clone(), from: Some(landable.from.clone()), to: Some(landable.to.clone()) };
-    let checkouts = checkouts::seen(hands.repo, &moved)?;
+    let checkouts = checkouts::seen(hands, &moved)?;
     Ok(vec![
         Effect::LineageObject,
         Effect::Target(moved.clone()),

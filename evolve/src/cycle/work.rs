@@ -7,6 +7,7 @@ use crate::log::Log;
 use crate::progress::Report;
 use crate::state::{CycleFolder, StateFolder};
 use selfsmith_repo::Repo;
+use std::ffi::OsString;
 
 /// What everything that lands works with.
 #[derive(Clone, Copy)]
@@ -23,6 +24,8 @@ pub struct Hands<'a> {
     pub report: Report<'a>,
     /// The judge's own sources, as a tree id.
     pub judge: &'a str,
+    /// The person's environment, for the git program.
+    pub environment: &'a [(OsString, OsString)],
 }
 
 /// Something under way, with its journal.

@@ -1,0 +1,151 @@
+//! `review verify`: the chain is whole, every verdict follows from its evidence, what landed is what was judged.
+//!
+//! Reads only. Each fault is one sentence about one link; no fault means that all of it holds.
+
+use super::ReviewError;
+use crate::candidate::{Candidate, TreeId};
+use crate::compose;
+use crate::cycle::candidate_ref;
+use crate::evidence::{self, Evidence};
+use crate::lineage::{self, LINEAGE_REF, Link, NOTES_REF};
+use crate::record::{End, Kind};
+use crate::rules::Rules;
+use crate::verdict::{self, Verdict};
+use selfsmith_repo::Repo;
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// Something that does not hold.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Fault {
+    /// The record, or the link's commit where it cannot be read.
+    pub id: String,
+    /// What is wrong.
+    pub what: String,
+}
+
+/// Check everything.
+pub fn verify(repo: &Repo) -> Result<Vec<Fault>, ReviewError> {
+    let links = match lineage::list(repo) {
+        Ok(links) => links,
+        Err(lineage::LineageError::Damaged { commit, what }) => return Ok(vec![Fault { id: commit, what }]),
+        Err(e) => return Err(e.into()),
+    };
+    let mut faults = Vec::new();
+    let mut seen = BTreeSet::new();
+    for (at, link) in links.iter().enumerate() {
+        let mut say = |what: String| faults.push(Fault { id: link.record.id.clone(), what });
+        if !seen.insert(link.record.id.clone()) {
+            say("the chain has another record of this id".to_owned());
+        }
+        let parents = usize::from(at + 1 < links.len());
+        if link.parents.len() != parents {
+            say(format!("its link stands on {} commits and not on {parents}", link.parents.len()));
+        }
+        one(repo, link, &mut say)?;
+    }
+    Ok(faults)
+}
+
+fn one(repo: &Repo, link: &Link, say: &mut impl FnMut(String)) -> Result<(), ReviewError> {
+    let message = repo.read_commit(&link.commit.0)?;
+    if message.trailer("Selfsmith-Evidence").as_deref() != Some(&link.evidence.0) {
+        say(format!("the evidence at {LINEAGE_REF} is not the evidence that the link names"));
+    }
+    let found = match evidence::read(repo, &link.evidence) {
+        Ok(found) => found,
+        Err(e) => {
+            say(format!("could not {e}"));
+            return Ok(());
+        }
+    };
+    derived(link, &found, say);
+    if let Some(candidate) = &link.record.candidate {
+        judged(repo, link, candidate, &found, say)?;
+    }
+    if link.record.end == End::Landed && link.record.kind != Kind::Undo {
+        landed(repo, link, say)?;
+    }
+    Ok(())
+}
+
+/// The verdict follows from the reports.
+fn derived(link: &Link, found: &Evidence, say: &mut impl FnMut(String)) {
+    let stopped = matches!(&link.record.verdict, Verdict::Inconclusive { gate: None, .. });
+    if stopped || link.record.kind == Kind::Undo {
+        if link.record.end == End::Landed && link.record.kind != Kind::Undo {
+            say("it landed and was never judged".to_owned());
+        }
+        return;
+    }
+    let again = found.attempts.last().map(|last| verdict::derive(&last.reports, &last.required));
+    if again.as_ref() != Some(&link.record.verdict) {
+        say(format!("its verdict, {}, does not follow from the evidence", link.record.verdict.word()));
+    }
+    if link.record.end == End::Landed && !matches!(&link.record.verdict, Verdict::Accept | Verdict::NeedsHuman { .. }) {
+        say(format!("it landed with the verdict {}", link.record.verdict.word()));
+    }
+    if matches!(&link.record.verdict, Verdict::NeedsHuman { .. })
+        && link.record.end == End::Landed
+        && link.record.authority.is_none()
+    {
+        say("it landed without the person that its verdict asks for".to_owned());
+    }
+}
+
+/// What is kept is what was judged.
+fn judged(
+    repo: &Repo,
+    link: &Link,
+    candidate: &Candidate,
+    found: &Evidence,
+    say: &mut impl FnMut(String),
+) -> Result<(), ReviewError> {
+    match repo.read_ref(&candidate_ref(&candidate.id))? {
+        Some(kept) if repo.tree_of(&kept)? == candidate.tree.0 => {}
+        Some(_) => say(format!("{} leads to another tree than the one that was judged", candidate_ref(&candidate.id))),
+        None => say(format!("{} is gone", candidate_ref(&candidate.id))),
+    }
+    if !matches!(link.record.kind, Kind::Cycle | Kind::Approval) {
+        return Ok(());
+    }
+    match Rules::parse(&found.rules) {
+        Ok(rules) => {
+            let base = TreeId(repo.tree_of(&candidate.base.0)?);
+            if compose::touched_between(repo, &base, &candidate.tree, &rules)? != candidate.touched {
+                say("what differs from the base is not what was judged".to_owned());
+            }
+        }
+        Err(e) => say(format!("could not {e}")),
+    }
+    Ok(())
+}
+
+/// What landed is what was judged, stands where it was judged, and says so.
+fn landed(repo: &Repo, link: &Link, say: &mut impl FnMut(String)) -> Result<(), ReviewError> {
+    let (Some(landed), Some(candidate)) = (&link.record.landed, &link.record.candidate) else {
+        say("it landed, and the record does not say what".to_owned());
+        return Ok(());
+    };
+    let commit = match repo.read_commit(&landed.0) {
+        Ok(commit) => commit,
+        Err(e) => {
+            say(format!("could not {e}"));
+            return Ok(());
+        }
+    };
+    if commit.tree != candidate.tree.0 {
+        say("the landed tree is not the tree that was judged".to_owned());
+    }
+    if commit.parents != [candidate.base.0.clone()] {
+        say("the landed commit does not stand on the commit that it was judged on".to_owned());
+    }
+    if commit.trailer("Selfsmith-Evidence").as_deref() != Some(&link.evidence.0) {
+        say("the landed commit names other evidence".to_owned());
+    }
+    let note = evidence::note(repo, &link.record, &link.evidence)?;
+    if repo.note_read(NOTES_REF, &landed.0)?.as_deref() != Some(&note) {
+        say("the note on the landed commit is not a copy of the record".to_owned());
+    }
+    Ok(())
+}
