@@ -1,6 +1,6 @@
 //! Why a job could not be run. How a program that did run ended is no error but a value, [`crate::End`].
 
-use crate::walls::Wall;
+use crate::wall::Wall;
 use std::io;
 use std::path::PathBuf;
 

@@ -1,6 +1,7 @@
 //! What came of a child.
 
 use crate::output::Captured;
+use crate::wall::MissingWall;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -52,6 +53,6 @@ pub struct Finished {
     pub wall: Duration,
     /// CPU time of the tree, as far as it was seen.
     pub cpu: Duration,
-    /// Walls that were asked for and did not stand, each a sentence fragment with its reason.
-    pub weaker: Vec<String>,
+    /// Walls that were asked for and did not stand.
+    pub weaker: Vec<MissingWall>,
 }

@@ -21,17 +21,20 @@ mod finished;
 mod job;
 mod limits;
 mod output;
+mod wall;
 mod wire;
 
 mod entry;
 mod give;
+mod kernel;
+mod launch;
 mod probe;
 mod replace;
 mod room;
 mod run;
 mod tree;
-mod walls;
 mod watch;
+mod workspace;
 
 pub use cancel::Cancel;
 pub use entry::entry;
@@ -45,4 +48,4 @@ pub use output::{Captured, Stream};
 pub use probe::{Probe, WallState, probe};
 pub use replace::replace;
 pub use run::run;
-pub use walls::Wall;
+pub use wall::{MissingWall, Wall};

@@ -1,16 +1,24 @@
-//! Which walls hold on this machine, and why not.
+//! Which walls hold on this machine, and why not: found out by putting them up, not by reading settings.
 
-use crate::walls::Wall;
+use crate::cancel::Cancel;
+use crate::error::SandboxError;
+use crate::job::{Bind, BindMode, Environment, Job, Program, Room, Walls, Workspace};
+use crate::kernel::landlock;
+use crate::limits::Limits;
+use crate::room::MARKER;
+use crate::run::run;
+use crate::wall::{MissingWall, Wall};
 use serde::Serialize;
+use std::path::Path;
 
 /// The answer for one wall.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct WallState {
     /// Which.
     pub wall: Wall,
-    /// Whether it can be put up.
+    /// Whether it stands around a job that asks for it.
     pub holds: bool,
-    /// Why not, or what should be known of it.
+    /// Why not, or by what it is given.
     pub why: String,
 }
 
@@ -19,10 +27,111 @@ pub struct WallState {
 pub struct Probe {
     /// One entry for each wall.
     pub walls: Vec<WallState>,
+    /// Version of Landlock that the kernel offers; 0: none.
+    pub landlock_abi: u32,
+    /// Whether this process lives in a room itself: then the outer room gives what cannot be put up twice.
+    pub nested: bool,
 }
 
-/// Tries each wall.
+impl Probe {
+    /// Whether a room without weaknesses can be had.
+    pub fn room_holds(&self) -> bool {
+        self.walls.iter().all(|state| state.holds)
+    }
+}
+
+/// Tries each wall, in real rooms; costs some tens of milliseconds.
 pub fn probe() -> Probe {
-    let walls = Wall::ALL.into_iter().map(|wall| WallState { wall, holds: false, why: "not built yet".to_owned() });
-    Probe { walls: walls.collect() }
+    let nested = Path::new(MARKER).exists();
+    let inside = outcome(&room(Vec::new()));
+    let overlay = overlay_room().map_or_else(|error| vec![missing(Wall::Overlay, error)], |job| outcome(&job.0));
+    let shell = outcome(&job(Walls::Workspace(Workspace::default())));
+    let state = |wall: Wall| {
+        let found = match wall {
+            Wall::Overlay => &overlay,
+            // Both walls can stand without a room.
+            Wall::Landlock | Wall::Seccomp => &shell,
+            _ => &inside,
+        };
+        judge(wall, found, nested)
+    };
+    Probe { walls: Wall::ALL.into_iter().map(state).collect(), landlock_abi: landlock::version(), nested }
+}
+
+fn judge(wall: Wall, found: &[MissingWall], nested: bool) -> WallState {
+    let own = found.iter().find(|missing| missing.wall == wall);
+    // Walls are put up in order: behind one that could not be, nothing was tried.
+    let before = found.iter().find(|missing| position(missing.wall) < position(wall));
+    let outer = nested && !matches!(wall, Wall::Landlock | Wall::Seccomp | Wall::Overlay);
+    let (holds, why) = match (own, before) {
+        (Some(_), _) | (None, Some(_)) if outer => (true, "given by the outer room".to_owned()),
+        (Some(missing), _) => (false, missing.why.clone()),
+        (None, Some(missing)) => (false, format!("not reached: {} is missing", missing.wall)),
+        (None, None) => (true, String::new()),
+    };
+    WallState { wall, holds, why }
+}
+
+fn position(wall: Wall) -> usize {
+    Wall::ALL.iter().position(|other| *other == wall).unwrap_or(Wall::ALL.len())
+}
+
+fn outcome(job: &Job) -> Vec<MissingWall> {
+    match run(job, &[], &Cancel::default(), &mut |_, _| {}) {
+        Ok(finished) if finished.end.success() => finished.weaker,
+        Ok(finished) => vec![missing(Wall::UserNamespace, format!("a trial program ended with {:?}", finished.end))],
+        Err(SandboxError::Wall { wall, why }) => vec![MissingWall { wall, why }],
+        Err(error) => vec![missing(Wall::UserNamespace, format!("could not {error}"))],
+    }
+}
+
+fn missing(wall: Wall, why: impl ToString) -> MissingWall {
+    MissingWall { wall, why: why.to_string() }
+}
+
+fn room(binds: Vec<Bind>) -> Job {
+    job(Walls::Room(Room { binds, tmp_bytes: 1 << 20, forwards: Vec::new(), accept_weaker: false }))
+}
+
+/// A room with an overlay; the folder goes with the guard.
+fn overlay_room() -> std::io::Result<(Job, tempfile::TempDir)> {
+    let folder = tempfile::tempdir()?;
+    let [lower, upper, work] = ["lower", "upper", "work"].map(|name| folder.path().join(name));
+    for path in [&lower, &upper, &work] {
+        std::fs::create_dir(path)?;
+    }
+    let bind = Bind { source: lower, at: "/overlay".into(), mode: BindMode::Overlay { upper, work } };
+    Ok((room(vec![bind]), folder))
+}
+
+fn job(walls: Walls) -> Job {
+    Job {
+        program: Program::Argv(vec!["true".into()]),
+        dir: "/".into(),
+        environment: Environment::default(),
+        stdin: Vec::new(),
+        limits: Limits::default(),
+        walls,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_behind_a_missing_wall_is_not_reached() {
+        let found = [missing(Wall::NetNamespace, "no")];
+        let holds = |wall| judge(wall, &found, false).holds;
+        assert!(holds(Wall::UserNamespace));
+        assert!(!holds(Wall::NetNamespace));
+        assert!(!holds(Wall::MountNamespace));
+    }
+
+    #[test]
+    fn in_a_room_the_outer_one_gives_what_cannot_be_put_up_twice() {
+        let found = [missing(Wall::UserNamespace, "no")];
+        assert_eq!(judge(Wall::PidNamespace, &found, true).why, "given by the outer room");
+        assert!(!judge(Wall::Overlay, &[missing(Wall::UserNamespace, "no")], true).holds);
+    }
 }

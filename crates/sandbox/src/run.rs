@@ -8,6 +8,7 @@ use crate::finished::{End, Finished, Limit};
 use crate::job::Job;
 use crate::output::{Collector, Stream};
 use crate::tree;
+use crate::wall::{MissingWall, Wall};
 use crate::watch;
 use crate::wire::{self, ENTRY_ARGUMENT, Order, Report, Status};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -53,7 +54,7 @@ struct Running<'a> {
     watched: Instant,
     /// The program's process as the supervisor numbers it, once it runs.
     process: Option<i32>,
-    weaker: Vec<String>,
+    weaker: Vec<MissingWall>,
     failure: Option<SandboxError>,
     status: Option<Status>,
     /// Set when the program's own process has ended: until when its pipes are read on.
@@ -150,7 +151,8 @@ impl<'a> Running<'a> {
             Report::Gone { cpu, survivors } => {
                 self.cpu = cpu;
                 if survivors > 0 {
-                    self.weaker.push(format!("{survivors} processes of another user could not be ended"));
+                    let why = format!("{survivors} processes of another user could not be ended");
+                    self.weaker.push(MissingWall { wall: Wall::UserDrop, why });
                 }
                 return Phase::Gone;
             }

@@ -4,9 +4,9 @@
 //! nothing outlives a caller that was killed. Supervisor → caller: one JSON line per [`Report`].
 
 use crate::error::SandboxError;
-use crate::job::{Job, Program, Walls};
+use crate::job::{Environment, Job, Program, Walls};
 use crate::limits::Limits;
-use crate::walls::Wall;
+use crate::wall::{MissingWall, Wall};
 use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
@@ -20,6 +20,9 @@ pub(crate) const ENTRY_ARGUMENT: &str = "__room";
 pub(crate) const END: u8 = b'E';
 /// Upper bound of a frame's parts, so that a broken frame is no flood of memory.
 const LARGEST: u64 = 1 << 30;
+
+/// Home of the room's user.
+pub(crate) const ROOM_HOME: &str = "/tmp/home";
 
 /// A job in a form that can travel.
 #[derive(Debug, Serialize, Deserialize)]
@@ -79,7 +82,11 @@ impl Order {
             Program::Argv(argv) => Executable::Argv(argv.iter().map(|argument| Bytes::of(argument)).collect()),
             Program::Shell(line) => Executable::Shell(line.clone()),
         };
-        let variables = crate::environment::of_child(&job.environment, parent)
+        let environment = match job.walls {
+            Walls::Room(_) => at_home_in_the_room(&job.environment),
+            Walls::None | Walls::Workspace(_) => job.environment.clone(),
+        };
+        let variables = crate::environment::of_child(&environment, parent)
             .into_iter()
             .map(|(name, value)| (Bytes::of(&name), Bytes::of(&value)))
             .collect();
@@ -139,6 +146,17 @@ impl Order {
     }
 }
 
+/// The caller's own folders do not exist in the room.
+fn at_home_in_the_room(environment: &Environment) -> Environment {
+    let mut inside = environment.clone();
+    for (name, value) in [("HOME", ROOM_HOME), ("TMPDIR", "/tmp")] {
+        if !environment.set.iter().any(|(set, _)| set == name) {
+            inside.set.push((name.to_owned(), value.into()));
+        }
+    }
+    inside
+}
+
 fn read_length(from: &mut impl Read) -> io::Result<u64> {
     let mut bytes = [0; 8];
     from.read_exact(&mut bytes)?;
@@ -162,7 +180,7 @@ fn read_part(from: &mut impl Read, length: u64) -> io::Result<Vec<u8>> {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Report {
     /// The program runs; these walls are missing. The number is its process as the supervisor sees it.
-    Started { process: i32, weaker: Vec<String> },
+    Started { process: i32, weaker: Vec<MissingWall> },
     /// It could not be started.
     Failed(Fault),
     /// Its own process has ended.

@@ -4,8 +4,6 @@
 //! also calls [`entry`] first thing, for systems where that early call does not know the arguments. It is one process of
 //! one thread with nothing of the caller but one socket.
 
-pub(crate) mod program;
-pub(crate) mod report;
 mod supervise;
 
 use crate::wire::ENTRY_ARGUMENT;

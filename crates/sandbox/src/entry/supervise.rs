@@ -4,15 +4,15 @@
 //! As a subreaper it inherits every process that the program leaves behind, sessions of their own included, so that none
 //! escapes. In the room it is the kernel that ends them, with the PID namespace.
 
-use super::program::{self, Stage};
-use super::report::{Listener, Reporter, Start};
 use crate::job::Walls;
+use crate::launch::program::{self, Stage};
+use crate::launch::report::{Listener, Reporter, Start};
+use crate::launch::{detach_streams, null};
 use crate::limits::OwnUser;
 use crate::room::{self, Inside};
 use crate::tree;
-use crate::walls;
 use crate::wire::{Fault, Order, Report, Status};
-use nix::errno::Errno;
+use crate::workspace;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::resource::{UsageWho, getrusage};
@@ -23,10 +23,12 @@ use nix::unistd::{ForkResult, Pid, fork, setsid};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, FromRawFd, OwnedFd};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Exit code of a supervisor that has nothing to supervise.
 const MISUSED: i32 = 2;
+/// How long the room's first process may take to end the others.
+const ROOM_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Never returns.
 pub(super) fn main() -> ! {
@@ -75,11 +77,6 @@ fn take_over() -> std::io::Result<(File, Order)> {
 fn close_inherited() {
     // SAFETY: nothing in this process holds one of these numbers yet.
     unsafe { nix::libc::syscall(nix::libc::SYS_close_range, 3_u32, u32::MAX, 0_u32) };
-}
-
-/// `/dev/null`, for reading and writing.
-pub(crate) fn null() -> std::io::Result<File> {
-    File::options().read(true).write(true).open("/dev/null")
 }
 
 /// A started job.
@@ -192,8 +189,13 @@ impl Supervisor {
     }
 
     /// Ends and reaps all that is left.
-    fn end(&self) -> usize {
-        if self.inside.is_some() {
+    fn end(&mut self) -> usize {
+        if let Some(inside) = &mut self.inside {
+            inside.end();
+            let until = Instant::now() + ROOM_PATIENCE;
+            while Instant::now() < until && alive(self.leader) {
+                std::thread::sleep(Duration::from_micros(200));
+            }
             // The kernel ends whatever lives in the namespace, before this process can be reaped.
             let _ = nix::sys::signal::kill(self.leader, Signal::SIGKILL);
         }
@@ -212,7 +214,7 @@ fn start_plain(order: Order, mut reporter: Reporter) -> Result<Pid, Fault> {
             let stage = Stage { parent: Some(supervisor), own_user: OwnUser::No };
             let walls = order.walls.clone();
             let fault = program::become_program(order, &stage, || match &walls {
-                Walls::Workspace(workspace) => walls::workspace::put_up(workspace, &mut reporter),
+                Walls::Workspace(walls) => workspace::put_up(walls, &mut reporter),
                 Walls::None | Walls::Room(_) => Ok(()),
             });
             reporter.fault(fault);
@@ -229,14 +231,6 @@ fn block_child_signal() -> nix::Result<SignalFd> {
     SignalFd::with_flags(&mask, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)
 }
 
-/// The program's streams must close when the program and its children close them, so nobody else may hold them.
-pub(crate) fn detach_streams() -> nix::Result<()> {
-    let null = null().map_err(|error| Errno::from_raw(error.raw_os_error().unwrap_or(0)))?;
-    nix::unistd::dup2_stdin(&null)?;
-    nix::unistd::dup2_stdout(&null)?;
-    nix::unistd::dup2_stderr(&null)
-}
-
 /// Whether the caller said so, or is gone.
 fn told_to_end(control: &mut File) -> bool {
     let mut byte = [0];
@@ -249,6 +243,12 @@ fn told_to_end(control: &mut File) -> bool {
 fn readable(fd: std::os::fd::BorrowedFd<'_>) -> bool {
     let mut fds = [PollFd::new(fd, PollFlags::POLLIN)];
     matches!(poll(&mut fds, PollTimeout::ZERO), Ok(count) if count > 0)
+}
+
+/// Whether a child still runs; one that does not is left to be reaped, and its number stays taken until then.
+fn alive(child: Pid) -> bool {
+    let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+    matches!(nix::sys::wait::waitid(nix::sys::wait::Id::Pid(child), flags), Ok(WaitStatus::StillAlive))
 }
 
 /// The caller may be gone: then there is nobody to tell.

@@ -1,4 +1,5 @@
 //! The sandbox as its callers meet it: real processes, real namespaces.
 
 mod plain;
+mod room;
 mod support;

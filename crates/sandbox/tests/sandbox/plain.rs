@@ -200,7 +200,7 @@ fn caller_to_be_killed() {
 #[test]
 fn when_the_caller_is_killed_the_tree_ends() {
     let mut caller = std::process::Command::new(std::env::current_exe().expect("we run"))
-        .args(["caller_to_be_killed", "--exact"])
+        .args(["plain::caller_to_be_killed", "--exact"])
         .env("SANDBOX_TEST_CALLER", "1")
         .stdout(std::process::Stdio::null())
         .spawn()

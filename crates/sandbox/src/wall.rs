@@ -1,6 +1,4 @@
-//! The walls that can stand around a process, by name, and how each is put up.
-
-pub(crate) mod workspace;
+//! The walls that can stand around a process, by name.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -74,6 +72,21 @@ impl Wall {
             Self::Landlock => "Boot a kernel of 5.13 or later with `landlock` in its lsm= list.",
             Self::Seccomp => "Boot a kernel with seccomp filters on x86-64, AArch64 or RISC-V.",
         }
+    }
+}
+
+/// A wall that was asked for and does not stand.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MissingWall {
+    /// Which.
+    pub wall: Wall,
+    /// Why not, or what of it is missing.
+    pub why: String,
+}
+
+impl fmt::Display for MissingWall {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", self.wall, self.why)
     }
 }
 

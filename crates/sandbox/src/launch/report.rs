@@ -1,6 +1,7 @@
 //! The pipe by which the processes between supervisor and program say what went wrong, or what does not hold. It closes
 //! when the program starts, and that says that it did.
 
+use crate::wall::{MissingWall, Wall};
 use crate::wire::Fault;
 use nix::fcntl::OFlag;
 use serde::{Deserialize, Serialize};
@@ -12,7 +13,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 #[derive(Debug, Serialize, Deserialize)]
 enum Line {
     Fault(Fault),
-    Weaker(String),
+    Missing(MissingWall),
 }
 
 /// The writing end.
@@ -27,8 +28,8 @@ impl Reporter {
     }
 
     /// Something asked for does not hold; the work goes on.
-    pub(crate) fn weaker(&mut self, what: String) {
-        self.write(&Line::Weaker(what));
+    pub(crate) fn missing(&mut self, wall: MissingWall) {
+        self.write(&Line::Missing(wall));
     }
 
     /// It cannot be started; the calling process should end.
@@ -45,6 +46,42 @@ impl Reporter {
     }
 }
 
+/// Whether a missing wall is an error, and where it is told if it is not.
+pub(crate) struct Reporting {
+    accepted: bool,
+    reporter: Option<Reporter>,
+}
+
+impl Reporting {
+    /// Where missing walls are accepted, they are only told.
+    pub(crate) fn new(reporter: Reporter, accepted: bool) -> Self {
+        Self { accepted, reporter: Some(reporter) }
+    }
+
+    /// A wall cannot be put up.
+    pub(crate) fn wall(&mut self, wall: Wall, what: &str, error: impl std::fmt::Display) -> Result<(), Fault> {
+        if !self.accepted {
+            return Err(Fault::wall(wall, what, error));
+        }
+        if let Some(reporter) = &mut self.reporter {
+            reporter.missing(MissingWall { wall, why: format!("{what}: {error}") });
+        }
+        Ok(())
+    }
+
+    /// It cannot be started at all.
+    pub(crate) fn fault(&mut self, fault: Fault) {
+        if let Some(reporter) = &mut self.reporter {
+            reporter.fault(fault);
+        }
+    }
+
+    /// Another process has the word from here on.
+    pub(crate) fn release(&mut self) {
+        self.reporter = None;
+    }
+}
+
 /// The reading end.
 #[derive(Debug)]
 pub(crate) struct Listener {
@@ -58,7 +95,7 @@ pub(crate) enum Start {
     /// The pipe is still open.
     Pending,
     /// The program runs; this does not hold.
-    Running(Vec<String>),
+    Running(Vec<MissingWall>),
     /// It does not.
     Failed(Fault),
 }
@@ -90,7 +127,7 @@ impl Listener {
         let mut weaker = Vec::new();
         for line in self.bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             match serde_json::from_slice(line) {
-                Ok(Line::Weaker(what)) => weaker.push(what),
+                Ok(Line::Missing(wall)) => weaker.push(wall),
                 Ok(Line::Fault(fault)) => return Start::Failed(fault),
                 Err(_) => {
                     let what = "understand why the program did not start".to_owned();

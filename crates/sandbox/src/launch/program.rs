@@ -1,6 +1,6 @@
 //! The last steps of a process before it becomes the program.
 
-use super::supervise::null;
+use super::null;
 use crate::limits::OwnUser;
 use crate::wire::{Executable, Fault, Order};
 use nix::errno::Errno;
@@ -96,7 +96,7 @@ impl Image {
             .find(|(name, _)| name == "PATH")
             .map_or_else(|| DEFAULT_PATH.into(), |(_, value)| value.clone());
         let (argv, script_text) = match program {
-            Executable::Argv(argv) => (argv.into_iter().map(super::super::wire::Bytes::into_os).collect(), None),
+            Executable::Argv(argv) => (argv.into_iter().map(crate::wire::Bytes::into_os).collect(), None),
             Executable::Shell(line) => {
                 let shell = if find(OsStr::new("bash"), &path).is_ok() { "bash" } else { "sh" };
                 if line.len() > LONGEST_ARGUMENT {

@@ -1,0 +1,164 @@
+//! The looser walls of the agent's own shell: they keep a well-meant command from doing harm outside of the workspace,
+//! and an ill-meant one from reaching keys and the network.
+//!
+//! Landlock and seccomp stand wherever the kernel has them, inside another room too. A mount namespace adds what Landlock
+//! cannot say: exceptions within a writable folder, and what cannot be read. A network namespace leaves loopback usable.
+
+use crate::job::Workspace;
+use crate::kernel::landlock::{self, Coverage};
+use crate::kernel::mount::{Forbidden, Tree};
+use crate::kernel::net::{loopback_up, only_loopback};
+use crate::kernel::powers::{Powers, drop_powers};
+use crate::kernel::seccomp::{self, Sockets};
+use crate::kernel::user::{enter_user_namespace, may_mount};
+use crate::launch::report::Reporter;
+use crate::wall::{MissingWall, Wall};
+use crate::wire::Fault;
+use nix::fcntl::OFlag;
+use nix::mount::{MsFlags, mount};
+use nix::sched::{CloneFlags, unshare};
+use nix::sys::stat::Mode;
+use std::collections::BTreeSet;
+use std::fmt::Display;
+use std::io;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+
+/// May always be written: temporary files, and devices that lead nowhere.
+const HARMLESS: [&str; 11] = [
+    "/tmp",
+    "/var/tmp",
+    "/dev/shm",
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/random",
+    "/dev/urandom",
+    "/dev/tty",
+    "/dev/ptmx",
+    "/dev/pts",
+];
+/// Where the agent itself is root, its shell keeps what work with files and services needs (capabilities(7): CHOWN,
+/// DAC_OVERRIDE, FOWNER, FSETID, KILL, SETGID, SETUID, NET_BIND_SERVICE) and nothing that reaches other processes' memory,
+/// mounts, devices or the kernel.
+const KEPT_OF_ROOT: Powers = Powers::Only(&[0, 1, 3, 4, 5, 6, 7, 10]);
+
+/// Puts them up around the calling process. What does not hold is reported; only what would leave the process in a half
+/// made place is an error.
+pub(crate) fn put_up(workspace: &Workspace, reporter: &mut Reporter) -> Result<(), Fault> {
+    let mut report = |wall, what: &str, error: &dyn Display| {
+        reporter.missing(MissingWall { wall, why: format!("{what}: {error}") });
+    };
+    let was_root = may_mount();
+    let may_unshare = was_root || user_namespace(workspace, &mut report);
+    let network = network(workspace, may_unshare);
+    if may_unshare {
+        guard(workspace, &mut report)?;
+    } else {
+        for path in workspace.protected.iter().chain(&workspace.hidden).filter(|path| path.exists()) {
+            report(Wall::MountNamespace, "guard a path", &path.display());
+        }
+    }
+    let kept = if was_root { KEPT_OF_ROOT } else { Powers::None };
+    if let Err(error) = drop_powers(kept) {
+        report(Wall::UserDrop, "give up powers", &error);
+    }
+    let writable: Vec<PathBuf> = workspace.writable.iter().cloned().chain(HARMLESS.map(PathBuf::from)).collect();
+    match landlock::restrict(&writable) {
+        Ok(Coverage::Full) => {}
+        Ok(Coverage::Partial) => report(Wall::Landlock, "restrict writing in full", &"this kernel's version is old"),
+        Err(error) => report(Wall::Landlock, "restrict writing", &error),
+    }
+    if let Err(error) = seccomp::refuse(network) {
+        report(Wall::Seccomp, "refuse system calls", &error);
+    }
+    Ok(())
+}
+
+/// Whether namespaces can be made, if there is a use for them.
+fn user_namespace(workspace: &Workspace, report: &mut impl FnMut(Wall, &str, &dyn Display)) -> bool {
+    let needed = !workspace.protected.is_empty() || !workspace.hidden.is_empty() || !workspace.network;
+    if !needed {
+        return false;
+    }
+    match enter_user_namespace() {
+        Ok(()) => true,
+        Err(error) => {
+            if !workspace.protected.is_empty() || !workspace.hidden.is_empty() {
+                report(Wall::UserNamespace, "enter a user namespace", &error);
+            }
+            false
+        }
+    }
+}
+
+/// Without the network: one of its own, with loopback; where that cannot be had, no internet sockets at all, unless
+/// there is nothing but loopback anyway (another room around us).
+fn network(workspace: &Workspace, may_unshare: bool) -> Sockets {
+    if workspace.network || only_loopback() {
+        return Sockets::Internet;
+    }
+    let own = may_unshare && unshare(CloneFlags::CLONE_NEWNET).is_ok() && loopback_up().is_ok();
+    if own { Sockets::Internet } else { Sockets::Local }
+}
+
+/// Makes paths unwritable or unreadable in a mount namespace of one's own.
+fn guard(workspace: &Workspace, report: &mut impl FnMut(Wall, &str, &dyn Display)) -> Result<(), Fault> {
+    if workspace.protected.is_empty() && workspace.hidden.is_empty() {
+        return Ok(());
+    }
+    let alone = unshare(CloneFlags::CLONE_NEWNS)
+        .and_then(|()| mount(None::<&str>, "/", None::<&str>, MsFlags::MS_REC | MsFlags::MS_PRIVATE, None::<&str>));
+    if let Err(error) = alone {
+        report(Wall::MountNamespace, "enter a mount namespace", &error);
+        return Ok(());
+    }
+    let mut pinned = BTreeSet::new();
+    for path in &workspace.protected {
+        if let Err(error) = protect(path, &workspace.writable, &mut pinned) {
+            report(Wall::MountNamespace, &format!("protect `{}`", path.display()), &error);
+        }
+    }
+    for path in workspace.hidden.iter().filter(|path| path.exists()) {
+        // A key that cannot be hidden must not be readable: better no command than that.
+        hide(path).map_err(|error| Fault::wall(Wall::MountNamespace, &format!("hide `{}`", path.display()), error))?;
+    }
+    Ok(())
+}
+
+/// Makes a path unwritable, and keeps the folders that lead to it from being moved away.
+fn protect(path: &Path, writable: &[PathBuf], pinned: &mut BTreeSet<PathBuf>) -> io::Result<()> {
+    let Some(root) = writable.iter().find(|root| path.starts_with(root)) else { return Ok(()) };
+    let between: Vec<&Path> =
+        path.ancestors().skip(1).take_while(|folder| folder.starts_with(root) && folder != root).collect();
+    for folder in between.into_iter().rev() {
+        if !folder.exists() {
+            return Ok(());
+        }
+        if pinned.insert(folder.to_owned()) {
+            Tree::of(folder)?.place(place(folder)?.as_fd())?;
+        }
+    }
+    if path.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+        std::fs::create_dir(path)?;
+    }
+    let tree = Tree::of(path)?;
+    tree.forbid(Forbidden::WRITE)?;
+    tree.place(place(path)?.as_fd())
+}
+
+/// Covers a folder with an empty one, a file with nothing.
+fn hide(path: &Path) -> io::Result<()> {
+    let cover = if path.is_dir() {
+        Tree::new(c"tmpfs", &[(c"mode", Some("000")), (c"size", Some("4096"))], Forbidden::WRITE)?
+    } else {
+        Tree::of(Path::new("/dev/null"))?
+    };
+    cover.place(place(&path.canonicalize()?)?.as_fd())
+}
+
+/// The path as a place for a mount; a link is none.
+fn place(path: &Path) -> io::Result<std::os::fd::OwnedFd> {
+    let flags = OFlag::O_PATH | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+    Ok(nix::fcntl::open(path, flags, Mode::empty())?)
+}
