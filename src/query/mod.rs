@@ -5,6 +5,9 @@
 //! and `native_channel` (calls), `think` (thinking kept apart), `tape` (record and replay), `usage` (tokens and cost),
 //! `quirks` (the one table of what providers do differently).
 
+pub mod text_channel;
+pub mod think;
+
 use crate::event::Usage;
 use crate::message::{Channel, Message, ToolCall};
 use futures::future::BoxFuture;

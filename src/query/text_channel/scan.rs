@@ -1,0 +1,483 @@
+//! The walk through a reply: prose, thinking, fences, inline code and tool blocks, one step at a time.
+//!
+//! The same steps serve a whole reply and a growing one; for a growing one a step that could still turn out otherwise
+//! is [`Step::More`]. Knows what a block is, not what its arguments mean.
+
+use super::admit::refuse;
+use super::close::{self, Budget, Close, Known, Style};
+use super::dialect::{self, Foreign, Place};
+use super::form::form;
+use super::tag::{self, Open};
+use super::{Finish, Found, block, children, frame, tool_named, unclosed};
+use crate::query::ToolSpec;
+use crate::query::think::{self, Side};
+use std::ops::Range;
+
+/// Elements whose inside is an example or a quotation.
+const EXAMPLES: &[&str] = &["example", "examples", "sample", "code", "pre", "blockquote", "quote"];
+
+/// What comes next.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Step {
+    /// Prose to show.
+    Text(Range<usize>),
+    /// Thinking.
+    Thought(Range<usize>),
+    /// Thinking ended here.
+    ThoughtEnd,
+    /// Everything since the last thinking was thinking too.
+    Recant,
+    /// Nothing to show.
+    Skip,
+    /// Calls, admitted or not.
+    Calls {
+        /// In order.
+        found: Vec<Found>,
+        /// Whether the last had no end.
+        unclosed: bool,
+    },
+    /// It depends on what follows.
+    More,
+    /// The text is used up.
+    End,
+}
+
+/// What the walk was told.
+#[derive(Clone, Copy)]
+pub(super) struct View<'a> {
+    pub text: &'a str,
+    pub known: Known,
+    pub finish: Finish,
+    pub tools: &'a [ToolSpec],
+}
+
+impl View<'_> {
+    pub fn growing(&self) -> bool {
+        self.known == Known::Growing
+    }
+}
+
+/// A position in a reply, and what is open there.
+#[derive(Debug, Clone)]
+pub struct Scanner {
+    /// The next byte.
+    pub(super) at: usize,
+    /// The byte after the last block: what stands before it on its line does not count as prose.
+    floor: usize,
+    fence: Option<Fence>,
+    /// A fence round real calls: only its closing line is left to drop.
+    wrapping: Option<String>,
+    thinking: usize,
+    thought_before: bool,
+    calls_since: bool,
+    pub(super) budget: Budget,
+}
+
+#[derive(Debug, Clone)]
+struct Fence {
+    marks: String,
+    opened_thinking: usize,
+}
+
+impl Scanner {
+    /// At the beginning of a text; `length` is what is known of its size.
+    pub fn new(length: usize) -> Self {
+        Self {
+            at: 0,
+            floor: 0,
+            fence: None,
+            wrapping: None,
+            thinking: 0,
+            thought_before: false,
+            calls_since: false,
+            budget: Budget::of(length),
+        }
+    }
+
+    /// Whether thinking is open.
+    pub fn is_thinking(&self) -> bool {
+        self.thinking > 0
+    }
+
+    /// The next step. The text may only have grown at its end since the last.
+    pub fn step(&mut self, text: &str, known: Known, finish: Finish, tools: &[ToolSpec]) -> Step {
+        let view = View { text, known, finish, tools };
+        let Some(first) = text.as_bytes().get(self.at) else {
+            return if view.growing() { Step::More } else { Step::End };
+        };
+        if self.thinking > 0 {
+            return self.thinking_step(&view);
+        }
+        if self.fence.is_some() {
+            return self.fence_step(&view);
+        }
+        match first {
+            b'`' | b'~' => self.marks_step(&view),
+            b'<' | b'[' => self.tag_step(&view),
+            _ => {
+                let tail = text.get(self.at..).unwrap_or_default();
+                let length = tail.find(['`', '~', '<', '[']).unwrap_or(tail.len());
+                self.show(self.at + length)
+            }
+        }
+    }
+
+    fn show(&mut self, end: usize) -> Step {
+        let range = self.at..end;
+        self.at = end;
+        Step::Text(range)
+    }
+
+    fn skip(&mut self, end: usize) -> Step {
+        self.at = end;
+        self.floor = end;
+        Step::Skip
+    }
+
+    fn calls(&mut self, end: usize, found: Vec<Found>, unclosed: bool) -> Step {
+        self.at = end;
+        self.floor = end;
+        self.calls_since = true;
+        Step::Calls { found, unclosed }
+    }
+
+    fn thinking_step(&mut self, view: &View<'_>) -> Step {
+        let tail = view.text.get(self.at..).unwrap_or_default();
+        let here = tail.find('<').map_or(view.text.len(), |n| self.at + n);
+        if here > self.at {
+            let range = self.at..here;
+            self.at = here;
+            return Step::Thought(range);
+        }
+        match think::tag_at(view.text, self.at) {
+            Some((_, end)) if view.growing() && end == view.text.len() && backtick_before(view.text, self.at) => {
+                Step::More
+            }
+            Some((Side::Open, end)) => {
+                self.thinking += 1;
+                self.skip(end)
+            }
+            Some((Side::Close, end)) => {
+                self.thinking -= 1;
+                self.skip(end);
+                if self.thinking > 0 { Step::Skip } else { self.thought_ended() }
+            }
+            None if view.growing() && tag::unfinished(view.text, self.at) && tail.len() < think::LONGEST_TAG => {
+                Step::More
+            }
+            None => {
+                let range = self.at..self.at + 1;
+                self.at += 1;
+                Step::Thought(range)
+            }
+        }
+    }
+
+    fn thought_ended(&mut self) -> Step {
+        self.thought_before = true;
+        self.calls_since = false;
+        Step::ThoughtEnd
+    }
+
+    /// A line of a fenced block.
+    fn fence_step(&mut self, view: &View<'_>) -> Step {
+        let end = tag::line_end(view.text, self.at);
+        if end == view.text.len() && view.growing() {
+            return Step::More;
+        }
+        let line = tag::cut(view.text, self.at..end).trim();
+        let next = (end + 1).min(view.text.len());
+        let Some(fence) = self.fence.as_mut() else { return self.show(next) };
+        let closes = line.len() >= fence.marks.len() && line.chars().all(|c| fence.marks.starts_with(c));
+        if closes {
+            self.fence = None;
+            return self.show(next);
+        }
+        match think::tag_at(line, 0) {
+            Some((Side::Open, _)) => fence.opened_thinking += 1,
+            Some((Side::Close, tag_end)) if tag_end == line.len() => {
+                // A fence that was opened in thinking whose own opening tag was never written.
+                if fence.opened_thinking == 0 && !self.thought_before {
+                    self.fence = None;
+                    self.skip(next);
+                    self.thought_ended();
+                    return Step::Recant;
+                }
+                fence.opened_thinking = fence.opened_thinking.saturating_sub(1);
+            }
+            _ => {}
+        }
+        self.show(next)
+    }
+
+    /// Backticks or tildes: a fence at the start of a line, inline code elsewhere.
+    fn marks_step(&mut self, view: &View<'_>) -> Step {
+        let tail = view.text.get(self.at..).unwrap_or_default();
+        let line_end = tag::line_end(view.text, self.at);
+        let line_known = line_end < view.text.len() || !view.growing();
+        let line = tag::cut(view.text, self.at..line_end);
+        let mark = if tail.starts_with('`') { '`' } else { '~' };
+        let run = tail.len() - tail.trim_start_matches(mark).len();
+        if !line_known {
+            return Step::More;
+        }
+        if tag::starts_line(view.text, self.at, 0)
+            && let Some(marks) = frame::fence_marks(line)
+        {
+            return self.open_fence(view, marks, line_end);
+        }
+        if mark == '~' {
+            return self.show(self.at + run);
+        }
+        let end = inline_code_end(line, run).unwrap_or(run);
+        self.show(self.at + end)
+    }
+
+    fn open_fence(&mut self, view: &View<'_>, marks: String, line_end: usize) -> Step {
+        let next = (line_end + 1).min(view.text.len());
+        let info = tag::cut(view.text, self.at + marks.len()..line_end).trim().to_ascii_lowercase();
+        if self.wrapping.as_ref().is_some_and(|wrapping| info.is_empty() && marks.len() >= wrapping.len()) {
+            self.wrapping = None;
+            return self.skip(next);
+        }
+        if matches!(info.as_str(), "tool_code" | "tool_call" | "tool_calls" | "tool_use") {
+            let inside = view.text.get(next..).unwrap_or_default();
+            let first = next + (inside.len() - inside.trim_start().len());
+            if view.growing() && (first == view.text.len() || tag::unfinished(view.text, first)) {
+                return Step::More;
+            }
+            if tag::name_at(view.text, first).is_some_and(|name| tool_named(view.tools, name).is_some()) {
+                self.wrapping = Some(marks);
+                return self.skip(next);
+            }
+        }
+        self.fence = Some(Fence { marks, opened_thinking: 0 });
+        self.show(next)
+    }
+
+    fn tag_step(&mut self, view: &View<'_>) -> Step {
+        let (text, at) = (view.text, self.at);
+        if self.budget.is_spent() {
+            // A text of nothing but beginnings; what is left of it is shown, and nothing in it runs.
+            return self.show(text.len());
+        }
+        let second = text.get(at + 1..).and_then(|tail| tail.chars().next());
+        let tag_like = second.is_none_or(|c| c.is_ascii_alphabetic() || matches!(c, '/' | '|' | '｜' | '!'));
+        if text.as_bytes().get(at) == Some(&b'<') && tag_like && view.growing() && tag::unfinished(text, at) {
+            return Step::More;
+        }
+        let starts = tag::starts_line(text, at, self.floor);
+        match think::tag_at(text, at) {
+            // The character behind it decides whether it is quoted.
+            Some((_, end)) if view.growing() && end == text.len() && backtick_before(text, at) => return Step::More,
+            Some((Side::Open, end)) => return self.thinking_opens(view, end, starts),
+            Some((Side::Close, end)) => return self.lone_closer(end),
+            None => {}
+        }
+        if view.tools.is_empty() {
+            return self.show(at + 1);
+        }
+        if let Some(step) = self.example(view) {
+            return step;
+        }
+        if let Some(spec) = tag::name_at(text, at).and_then(|name| tool_named(view.tools, name)) {
+            return self.own_tag(view, spec, starts);
+        }
+        if !starts || is_quotation_line(text, at) {
+            return self.show(at + 1);
+        }
+        let place = Place { text, at, known: view.known, tools: view.tools };
+        match dialect::at(&place, &mut self.budget) {
+            Foreign::None => self.show(at + 1),
+            Foreign::More => Step::More,
+            Foreign::Wrapper(end) => self.skip(end),
+            Foreign::Calls(found, end) => self.calls(end, found, false),
+            Foreign::Unclosed(name) => {
+                let found = Found::Refused(unclosed::refusal(view.finish, &name));
+                self.calls(text.len(), vec![found], true)
+            }
+        }
+    }
+
+    fn thinking_opens(&mut self, view: &View<'_>, end: usize, starts: bool) -> Step {
+        if !starts {
+            let affordable = self.budget.spend(view.text.len() - end);
+            if !affordable || think::closer(view.text, end).is_none() {
+                return if view.growing() && affordable { Step::More } else { self.show(end) };
+            }
+        }
+        self.thinking = 1;
+        self.skip(end)
+    }
+
+    /// Thinking that ends without having begun: the template had opened it, so all before it was thinking.
+    fn lone_closer(&mut self, end: usize) -> Step {
+        let recants = !self.thought_before || self.calls_since;
+        self.skip(end);
+        if recants {
+            self.thought_ended();
+            return Step::Recant;
+        }
+        Step::Skip
+    }
+
+    /// A comment or an example element, shown as it is.
+    fn example(&mut self, view: &View<'_>) -> Option<Step> {
+        let tail = view.text.get(self.at..)?;
+        let closer = if tail.starts_with("<!--") {
+            "-->".to_owned()
+        } else {
+            let open = tag::open_at(view.text, self.at)?;
+            let name = open.name.to_ascii_lowercase();
+            if open.self_closed || !EXAMPLES.contains(&name.as_str()) || tool_named(view.tools, &name).is_some() {
+                return None;
+            }
+            format!("</{}>", open.name)
+        };
+        if !self.budget.spend(tail.len()) {
+            return None;
+        }
+        match tail.find(&closer) {
+            Some(n) => Some(self.show(self.at + n + closer.len())),
+            None if view.growing() => Some(Step::More),
+            None => None,
+        }
+    }
+
+    /// A tag that has the name of a tool.
+    fn own_tag(&mut self, view: &View<'_>, spec: &ToolSpec, starts: bool) -> Step {
+        let (text, at) = (view.text, self.at);
+        if let Some((_, end)) = tag::close_at(text, at) {
+            // A closer too many is dropped where it stands by itself, and is a word where it stands among words.
+            return if starts { self.skip(end) } else { self.show(end) };
+        }
+        let line_end = tag::line_end(text, at);
+        let Some(open) = tag::open_at(text, at) else {
+            if !starts || is_quotation_line(text, at) || text.as_bytes().get(at + 1) == Some(&b'/') {
+                return self.show(at + 1);
+            }
+            return self.malformed(view, spec, line_end);
+        };
+        let line_known = line_end < text.len() || !view.growing();
+        if !line_known && tag::line_head(text, at, 0).matches('"').count() % 2 == 1 {
+            return Step::More;
+        }
+        if is_quoted(text, at, line_end) {
+            return self.show(open.end);
+        }
+        let rest_blank = tag::cut(text, open.end..line_end.max(open.end)).trim().is_empty();
+        if open.self_closed {
+            let mention = !starts && open.attributes.is_empty();
+            return match mention {
+                true if line_end == text.len() && view.growing() => Step::More,
+                true if !rest_blank => self.show(open.end),
+                _ => {
+                    let call = found(block::call(spec, &open, "", &mut self.budget));
+                    self.calls(open.end, vec![call], false)
+                }
+            };
+        }
+        self.open_block(view, spec, &open, Head { starts, rest_blank })
+    }
+
+    fn open_block(&mut self, view: &View<'_>, spec: &ToolSpec, open: &Open, head: Head) -> Step {
+        let text = view.text;
+        let line_end = tag::line_end(text, open.end);
+        let line_known = line_end < text.len() || !view.growing();
+        let close = close::find(text, open.end, &open.name, style(spec), view.known, &mut self.budget);
+        // In the middle of a line a block is one line, or its body begins on the next; all else is a mention.
+        let far = !head.starts && !head.rest_blank;
+        match close {
+            Close::At(range) if far && range.start > line_end => self.show(open.end),
+            Close::At(range) if close::quoted(text, self.at..range.end) => self.show(range.end),
+            Close::At(range) => {
+                let body = tag::cut(text, open.end..range.start);
+                let call = found(block::call(spec, open, body, &mut self.budget));
+                self.calls(range.end, vec![call], false)
+            }
+            Close::More if far && line_known => self.show(open.end),
+            Close::More => Step::More,
+            Close::Nowhere if far && !unclosed::is_complete(spec, open) => self.show(open.end),
+            Close::Nowhere => {
+                let (end, call) = unclosed::block(view, spec, open, head.starts, &mut self.budget);
+                self.calls(end, vec![call], true)
+            }
+        }
+    }
+
+    /// At the start of a line, a tool's name in a tag that cannot be read.
+    fn malformed(&mut self, view: &View<'_>, spec: &ToolSpec, line_end: usize) -> Step {
+        let line = tag::cut(view.text, self.at..line_end);
+        let Some(tag_end) = line.find('>').map(|n| self.at + n + 1) else {
+            let refusal = unclosed::refusal(view.finish, spec.name);
+            return self.calls(view.text.len(), vec![Found::Refused(refusal)], true);
+        };
+        let name = tag::name_at(view.text, self.at).unwrap_or_default().to_owned();
+        let self_closed = line.get(..tag_end - self.at).is_some_and(|tag| tag.ends_with("/>"));
+        let end = match close::find(view.text, tag_end, &name, style(spec), view.known, &mut self.budget) {
+            _ if self_closed => tag_end,
+            Close::At(range) => range.end,
+            Close::More => return Step::More,
+            Close::Nowhere => tag_end,
+        };
+        let why = format!("its opening tag cannot be read. It is written: {}", form(spec));
+        self.calls(end, vec![Found::Refused(refuse(spec.name, "malformed_call", why))], false)
+    }
+}
+
+/// Where an opening tag stands.
+#[derive(Clone, Copy)]
+struct Head {
+    starts: bool,
+    rest_blank: bool,
+}
+
+fn found(result: Result<super::TextCall, crate::query::Refusal>) -> Found {
+    match result {
+        Ok(call) => Found::Call(call),
+        Err(refusal) => Found::Refused(refusal),
+    }
+}
+
+/// How the closers of this tool's block are believed.
+pub(super) fn style(spec: &ToolSpec) -> Style {
+    match spec.body {
+        Some(body) if !super::admit::required(spec).any(|name| name == body) => Style::Words,
+        Some(_) if !children::is_file(spec) => Style::Command,
+        _ => Style::File,
+    }
+}
+
+fn backtick_before(text: &str, at: usize) -> bool {
+    at > 0 && text.as_bytes().get(at - 1) == Some(&b'`')
+}
+
+/// A line of a quotation in Markdown.
+fn is_quotation_line(text: &str, at: usize) -> bool {
+    tag::line_head(text, at, 0).trim_start().starts_with('>')
+}
+
+/// Whether an opening tag stands in quotation marks, in backticks that were not closed, or in a quoted line.
+fn is_quoted(text: &str, at: usize, line_end: usize) -> bool {
+    let head = tag::line_head(text, at, 0);
+    if head.ends_with(['`', '"', '\'', '“', '‘', '「', '『', '«', '„']) || is_quotation_line(text, at) {
+        return true;
+    }
+    let odd = |mark: char| head.matches(mark).count() % 2 == 1;
+    let rest = tag::cut(text, at..line_end.min(at.saturating_add(4096)));
+    (odd('"') && rest.matches('"').count() % 2 == 1) || (head.matches('“').count() > head.matches('”').count())
+}
+
+/// The byte after inline code that begins a line's rest with this many backticks.
+fn inline_code_end(line: &str, run: usize) -> Option<usize> {
+    let mut at = run;
+    loop {
+        at += line.get(at..)?.find('`')?;
+        let tail = line.get(at..)?;
+        let length = tail.len() - tail.trim_start_matches('`').len();
+        if length == run {
+            return Some(at + length);
+        }
+        at += length;
+    }
+}
