@@ -43,6 +43,41 @@ const HARMLESS: [&str; 11] = [
 /// mounts, devices or the kernel.
 const KEPT_OF_ROOT: Powers = Powers::Only(&[0, 1, 3, 4, 5, 6, 7, 10]);
 
+/// Protected paths that did not exist, made for the time of a run so that nobody else can make them.
+#[derive(Debug, Default)]
+pub(crate) struct Placeholders(Vec<PathBuf>);
+
+impl Placeholders {
+    /// Makes them: empty folders, and only where the folder above exists. One that cannot be made is reported when the
+    /// walls are put up.
+    pub(crate) fn make(workspace: &Workspace) -> Self {
+        let absent = |path: &&PathBuf| {
+            path.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+                && guarded(path, workspace)
+        };
+        let made = workspace.protected.iter().filter(absent).filter(|path| std::fs::create_dir(path).is_ok());
+        Self(made.cloned().collect())
+    }
+
+    /// Takes them away again.
+    pub(crate) fn remove(&self) {
+        for path in &self.0 {
+            // Only an empty folder can be removed so, and it was unwritable all the time.
+            let _ = std::fs::remove_dir(path);
+        }
+    }
+}
+
+impl Drop for Placeholders {
+    fn drop(&mut self) {
+        self.remove();
+    }
+}
+
+fn guarded(path: &Path, workspace: &Workspace) -> bool {
+    workspace.writable.iter().any(|root| path.starts_with(root))
+}
+
 /// Puts them up around the calling process. What does not hold is reported; only what would leave the process in a half
 /// made place is an error.
 pub(crate) fn put_up(workspace: &Workspace, reporter: &mut Reporter) -> Result<(), Fault> {
@@ -138,9 +173,6 @@ fn protect(path: &Path, writable: &[PathBuf], pinned: &mut BTreeSet<PathBuf>) ->
         if pinned.insert(folder.to_owned()) {
             Tree::of(folder)?.place(place(folder)?.as_fd())?;
         }
-    }
-    if path.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
-        std::fs::create_dir(path)?;
     }
     let tree = Tree::of(path)?;
     tree.forbid(Forbidden::WRITE)?;

@@ -12,7 +12,7 @@ use crate::limits::OwnUser;
 use crate::room::{self, Inside};
 use crate::tree;
 use crate::wire::{Fault, Order, Report, Status};
-use crate::workspace;
+use crate::workspace::{self, Placeholders};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::resource::{UsageWho, getrusage};
@@ -87,6 +87,7 @@ struct Supervisor {
     listener: Option<Listener>,
     /// In the room: where its first process says how the program ended.
     inside: Option<Inside>,
+    placeholders: Placeholders,
     ended: bool,
 }
 
@@ -95,6 +96,10 @@ impl Supervisor {
         let children = block_child_signal().map_err(|error| Fault::other("wait for children", error))?;
         let (reporter, listener) = Reporter::pair().map_err(|error| Fault::other("make a pipe", error))?;
         program::place_stdin(&order.stdin).map_err(|error| Fault::other("hand over the standard input", error))?;
+        let placeholders = match &order.walls {
+            Walls::Workspace(walls) => Placeholders::make(walls),
+            Walls::None | Walls::Room(_) => Placeholders::default(),
+        };
         let (leader, inside) = match &order.walls {
             Walls::Room(_) => {
                 let (leader, inside) = room::start(order, reporter)?;
@@ -103,7 +108,7 @@ impl Supervisor {
             Walls::None | Walls::Workspace(_) => (start_plain(order, reporter)?, None),
         };
         detach_streams().map_err(|error| Fault::other("let go of the program's streams", error))?;
-        Ok(Self { leader, children, listener: Some(listener), inside, ended: false })
+        Ok(Self { leader, children, listener: Some(listener), inside, placeholders, ended: false })
     }
 
     fn serve(&mut self, control: &mut File) -> i32 {
@@ -199,7 +204,9 @@ impl Supervisor {
             // The kernel ends whatever lives in the namespace, before this process can be reaped.
             let _ = nix::sys::signal::kill(self.leader, Signal::SIGKILL);
         }
-        tree::end_below_me()
+        let survivors = tree::end_below_me();
+        self.placeholders.remove();
+        survivors
     }
 }
 
@@ -235,7 +242,8 @@ fn block_child_signal() -> nix::Result<SignalFd> {
 fn told_to_end(control: &mut File) -> bool {
     let mut byte = [0];
     match control.read(&mut byte) {
-        Ok(_) => true,
+        // The byte, or the end of the socket: both mean it.
+        Ok(0..) => true,
         Err(error) => !matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::Interrupted),
     }
 }

@@ -147,9 +147,8 @@ fn end_all() {
             return;
         }
         let _ = nix::sys::signal::kill(Pid::from_raw(-1), Signal::SIGKILL);
-        match waitpid(None, None) {
-            Err(nix::Error::ECHILD) => return,
-            Ok(_) | Err(_) => {}
+        if waitpid(None, None) == Err(nix::Error::ECHILD) {
+            return;
         }
     }
 }

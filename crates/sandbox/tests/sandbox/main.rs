@@ -3,3 +3,5 @@
 mod plain;
 mod room;
 mod support;
+mod unprivileged;
+mod workspace;
