@@ -50,6 +50,8 @@ pub mod inbox;
 pub mod settings;
 pub mod surroundings;
 pub mod texts;
+// The sample of the demo.
+pub mod demo;
 // What works on this machine.
 pub mod doctor;
 // What a model is reached through, and which agent runs.

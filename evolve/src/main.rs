@@ -9,6 +9,7 @@ use clap::error::ErrorKind;
 use selfsmith::exit::Exit;
 use selfsmith::launcher;
 use selfsmith::surroundings::Surroundings;
+use selfsmith::texts::{EN, fill};
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
@@ -44,7 +45,7 @@ fn hand_over(arguments: &[OsString], around: &Surroundings) -> Exit {
         Ok(agent) => launcher::become_agent(&agent, arguments, around),
         Err(error) => error,
     };
-    streams::fail(&streams::chain(&error), &error.hint());
+    streams::fail(&fill(EN.error, &[("what", &streams::chain(&error))]), &error.hint());
     Exit::Failed
 }
 

@@ -7,7 +7,7 @@
 use super::LaunchError;
 use super::environment;
 use crate::surroundings::Surroundings;
-use selfsmith_sandbox::{Cancel, Captured, End, Environment, Job, Limits, Program, Stream, Walls};
+use selfsmith_sandbox::{Cancel, End, Environment, Job, Limits, Program, Stream, Walls};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -120,7 +120,7 @@ impl DevTarget {
         })
         .map_err(|source| LaunchError::CargoNotRun { argv: typed.clone(), why: source.to_string() })?;
         if finished.end != End::Exit(0) {
-            return Err(LaunchError::CargoFailed { argv: typed, last: last_lines(&finished.stderr) });
+            return Err(LaunchError::CargoFailed { argv: typed });
         }
         self.mark(began);
         Ok(())
@@ -194,12 +194,6 @@ fn sources(written: &str) -> Vec<PathBuf> {
     }
     found.retain(|path| !path.as_os_str().is_empty());
     found
-}
-
-fn last_lines(stream: &Captured) -> String {
-    let text = stream.text(|dropped| format!("\n… {dropped} bytes left out …\n"));
-    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    lines.get(lines.len().saturating_sub(12)..).unwrap_or_default().join("\n")
 }
 
 #[cfg(test)]

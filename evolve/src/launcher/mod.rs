@@ -161,12 +161,10 @@ pub enum LaunchError {
         why: String,
     },
     /// The agent does not build.
-    #[error("build the agent: `{argv}` failed:\n{last}")]
+    #[error("build the agent: `{argv}` failed, in the words above")]
     CargoFailed {
-        /// The command.
+        /// The command. Its words went to whoever listened.
         argv: String,
-        /// Its last words.
-        last: String,
     },
     /// The program could not be started.
     #[error("start {}", program.display())]

@@ -117,7 +117,7 @@ pub struct EvolveArgs {
     pub landing: Option<LandingFlag>,
     /// The branch that the result goes to; by default the one that is checked out.
     #[arg(long, value_name = "BRANCH")]
-    pub target: Option<String>,
+    pub branch: Option<String>,
     /// The model behind the relay, instead of the one in the judge's settings.
     #[arg(short, long)]
     pub model: Option<String>,

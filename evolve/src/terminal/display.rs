@@ -92,6 +92,11 @@ impl Display {
         Self { audience, look, mark }
     }
 
+    /// Who looks.
+    pub const fn audience(&self) -> Audience {
+        self.audience
+    }
+
     /// Colours in use.
     pub const fn look(&self) -> Look {
         self.look

@@ -23,9 +23,9 @@ pub fn print_json(value: &impl serde::Serialize) -> bool {
     print(&serde_json::to_string(value).unwrap_or_default())
 }
 
-/// An error with what to do next.
+/// What is wrong, a sentence, and what to do next.
 pub fn fail(what: &str, hint: &str) {
-    tell(&fill(EN.error, &[("what", &shown(what))]));
+    tell(&shown(what));
     if !hint.is_empty() {
         tell(&fill(EN.hint, &[("hint", &shown(hint))]));
     }

@@ -12,7 +12,6 @@ pub static EN: Texts = Texts {
     building_agent: "building the agent ({profile}) …",
     no_goal: "say what is to be brought about: --goal TEXT, --goal-file FILE or --inbox",
     empty_goal: "the goal is empty",
-    no_target: "HEAD is on no branch: name one with --target",
     no_key: "the variable {name}, which the judge's settings name for the key, is not set",
     cycle_started: "cycle {cycle} on {target} ({base})",
     goal: "goal: {goal}",

@@ -39,8 +39,6 @@ table! {
     no_goal,
     /// The goal is blank.
     empty_goal,
-    /// HEAD is on no branch and none was named.
-    no_target,
     /// The model's key variable is not set: `{name}`.
     no_key,
     /// A cycle began: `{cycle}`, `{target}`, `{base}`.

@@ -1,8 +1,17 @@
 //! The judge's commands, one file each.
 
+mod demo;
 mod doctor;
+mod evolve;
+mod interrupt;
+mod ladder;
+mod makings;
+mod place;
+mod review;
+mod stop;
 
 use crate::terminal::cli::Command;
+use crate::terminal::commands::stop::Stop;
 use crate::terminal::streams;
 use selfsmith::exit::Exit;
 use selfsmith::launcher::{self, Agent, LaunchError, Origin, Shown};
@@ -15,17 +24,24 @@ pub const JUDGE: &str = env!("SELFSMITH_JUDGE_TREE");
 
 /// Run one.
 pub fn run(command: Command, around: &Surroundings) -> Exit {
-    match command {
-        Command::Doctor { json } => doctor::run(json, around),
-        Command::Evolve(_) => not_built("evolve"),
+    let done = match command {
+        Command::Doctor { json } => Ok(doctor::run(json, around)),
+        Command::Evolve(arguments) => evolve::run(arguments, around),
         Command::Review(_) => not_built("review"),
         Command::Undo(_) => not_built("undo"),
         Command::Ops(_) => not_built("ops"),
         Command::Lineage(_) => not_built("lineage"),
-        Command::Demo(_) => not_built("demo"),
+        Command::Demo(arguments) => demo::run(arguments, around),
         Command::Rollback => not_built("rollback"),
         Command::Trust => not_built("trust"),
         Command::Gc => not_built("gc"),
+    };
+    match done {
+        Ok(exit) => exit,
+        Err(stop) => {
+            streams::fail(&stop.what, &stop.hint);
+            stop.exit
+        }
     }
 }
 
@@ -54,7 +70,7 @@ pub fn agent_ready(around: &Surroundings) -> Result<Agent, LaunchError> {
     })
 }
 
-fn not_built(what: &str) -> Exit {
+fn not_built(what: &str) -> Result<Exit, Stop> {
     streams::tell(&fill(EN.not_built, &[("what", what)]));
-    Exit::NotBuilt
+    Ok(Exit::NotBuilt)
 }

@@ -1,0 +1,222 @@
+//! `evolve`: one goal, or those of an inbox, through the whole pipeline.
+
+use crate::terminal::cli::{EvolveArgs, LandingFlag};
+use crate::terminal::commands::makings::{self, Wishes};
+use crate::terminal::commands::place::{Place, new_id, now};
+use crate::terminal::commands::stop::Stop;
+use crate::terminal::commands::{JUDGE, interrupt, ladder};
+use crate::terminal::display::{Audience, Display};
+use crate::terminal::streams;
+use selfsmith::authority::{self, Authority};
+use selfsmith::cycle::{self, CycleEnd, Hands, Setup};
+use selfsmith::defence::Defences;
+use selfsmith::exit::Exit;
+use selfsmith::faults::NoFaults;
+use selfsmith::inbox::{Inbox, LARGEST_GOAL, Outcome};
+use selfsmith::journal::Landing;
+use selfsmith::proposer::table::{self, Spec};
+use selfsmith::record::End;
+use selfsmith::settings;
+use selfsmith::surroundings::Surroundings;
+use selfsmith::texts::{EN, fill};
+use selfsmith_sandbox::Cancel;
+use serde::Serialize;
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// What a run has in common over all its goals.
+pub struct Run<'a> {
+    /// Repository, state folder, settings.
+    pub place: &'a Place,
+    /// Who proposes.
+    pub spec: Spec,
+    /// What was said of the model.
+    pub wishes: Wishes,
+    /// The branch, where one was named.
+    pub branch: Option<String>,
+    /// Whether it lands by itself.
+    pub landing: Landing,
+    /// On whose word.
+    pub authority: Option<Authority>,
+    /// Where it shows.
+    pub display: &'a Display,
+    /// Ends it.
+    pub cancel: Cancel,
+    /// The world.
+    pub around: &'a Surroundings,
+}
+
+/// The last JSON line (docs/contract.md).
+#[derive(Debug, Serialize)]
+pub struct Last<'a> {
+    verdict: &'a str,
+    gate: Option<&'a str>,
+    why: &'a str,
+    candidate: Option<&'a str>,
+    landed: Option<&'a str>,
+    end: &'a str,
+    cycle: &'a str,
+}
+
+/// Run it.
+pub fn run(arguments: EvolveArgs, around: &Surroundings) -> Result<Exit, Stop> {
+    let place = Place::open(&arguments.place, around)?;
+    let display = Display::new(around, Audience::of(arguments.json));
+    let (landing, authority) = landing(arguments.landing, &place)?;
+    let run = Run {
+        place: &place,
+        spec: Spec::parse(&arguments.proposer)?,
+        wishes: Wishes {
+            model: arguments.model.clone(),
+            record: arguments.record.clone(),
+            accept_weaker: arguments.accept_weaker_room,
+        },
+        branch: arguments.branch.clone(),
+        landing,
+        authority,
+        display: &display,
+        cancel: interrupt::watched(),
+        around,
+    };
+    if let Some(dir) = &arguments.inbox {
+        return run.inbox(dir, arguments.cycles);
+    }
+    let goal = goal(&arguments, around)?;
+    let end = run.one(&goal)?;
+    Ok(run.tell(&end))
+}
+
+impl Run<'_> {
+    /// One goal.
+    pub fn one(&self, goal: &str) -> Result<CycleEnd, Stop> {
+        let base = cycle::look(&self.place.repo, self.branch.as_deref())?;
+        let makings = makings::gather(&self.spec, self.place, &self.wishes, &self.cancel, self.around)?;
+        let mut proposer = table::open(&self.spec, makings)?;
+        let mut weigh = ladder::open(self, &base)?;
+        let report = |progress| self.display.show(&progress);
+        let setup = Setup {
+            hands: Hands {
+                repo: &self.place.repo,
+                state: &self.place.state,
+                clock: &now,
+                faults: &NoFaults,
+                report: &report,
+                judge: JUDGE,
+            },
+            base,
+            id: new_id(),
+            goal: goal.to_owned(),
+            landing: self.landing,
+            authority: self.authority.clone(),
+            max_repairs: self.place.settings.limits.max_repairs,
+            defences: Defences::all(),
+            cancel: self.cancel.clone(),
+        };
+        let end = cycle::run(setup, proposer.as_mut(), weigh.as_mut())?;
+        self.display.rest();
+        Ok(end)
+    }
+
+    /// Say how it ended.
+    pub fn tell(&self, end: &CycleEnd) -> Exit {
+        if end.end == End::Waiting {
+            let candidate = end.candidate.as_deref().unwrap_or_default();
+            self.display.say(&fill(EN.waiting, &[("candidate", candidate)]));
+        } else if !end.why.is_empty() {
+            self.display.say(&selfsmith::sanitize::shown(&end.why));
+        }
+        if self.display.audience() == Audience::Programs {
+            streams::print_json(&Last {
+                verdict: end.verdict.word(),
+                gate: end.gate.map(selfsmith::gate::GateName::as_str),
+                why: &end.why,
+                candidate: end.candidate.as_deref(),
+                landed: end.landed.as_ref().map(|commit| commit.0.as_str()),
+                end: end.end.word(),
+                cycle: &end.cycle,
+            });
+        }
+        exit(end)
+    }
+
+    fn inbox(&self, dir: &Path, cycles: Option<u32>) -> Result<Exit, Stop> {
+        let dir = if dir.as_os_str().is_empty() { self.place.state.inbox() } else { self.around.absolute(dir) };
+        let inbox = Inbox::open(&dir)?;
+        self.display.say(&fill(EN.inbox_waiting, &[("dir", &dir.display().to_string())]));
+        let mut last = Exit::Done;
+        let mut left = cycles;
+        while left != Some(0) {
+            let Some(goal) = inbox.next(&|| self.cancel.is_cancelled())? else { break };
+            let name = goal.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            // A goal that could not be run does not end the watch: it is set aside, said, and the next one comes.
+            let outcome = match self.one(&goal.text) {
+                Ok(end) => {
+                    last = self.tell(&end);
+                    if end.interrupted { break } else { Outcome::Done }
+                }
+                Err(stop) => {
+                    streams::fail(&stop.what, &stop.hint);
+                    last = stop.exit;
+                    Outcome::Failed
+                }
+            };
+            let path = inbox.settle(&goal, outcome)?.display().to_string();
+            self.display.say(&fill(EN.inbox_settled, &[("goal", &name), ("path", &path)]));
+            left = left.map(|left| left - 1);
+        }
+        Ok(if self.cancel.is_cancelled() { Exit::Interrupted } else { last })
+    }
+}
+
+/// The exit code of a cycle.
+pub fn exit(end: &CycleEnd) -> Exit {
+    match end.end {
+        _ if end.interrupted => Exit::Interrupted,
+        End::Stale => Exit::Stale,
+        End::Landed | End::Waiting | End::Refused | End::Inconclusive => Exit::of(&end.verdict),
+    }
+}
+
+/// The flag wins over the settings; landing by itself needs somebody's word.
+fn landing(flag: Option<LandingFlag>, place: &Place) -> Result<(Landing, Option<Authority>), Stop> {
+    match (flag, place.settings.landing) {
+        (Some(LandingFlag::Auto), _) => Ok((Landing::Auto, Some(authority::command_line(None)?))),
+        (None, settings::Landing::Auto) => {
+            Ok((Landing::Auto, Some(authority::command_line(Some(&place.settings_file))?)))
+        }
+        (Some(LandingFlag::Review), _) | (None, settings::Landing::Review) => Ok((Landing::Review, None)),
+    }
+}
+
+fn goal(arguments: &EvolveArgs, around: &Surroundings) -> Result<String, Stop> {
+    let text = match (&arguments.goal, &arguments.goal_file) {
+        (Some(text), _) => text.clone(),
+        (None, Some(file)) => read_goal(file, around)?,
+        (None, None) => return Err(Stop::usage(EN.no_goal, "")),
+    };
+    let text = text.trim();
+    if text.is_empty() {
+        return Err(Stop::usage(EN.empty_goal, "say what should be different afterwards, and how one can see it"));
+    }
+    Ok(text.to_owned())
+}
+
+fn read_goal(file: &Path, around: &Surroundings) -> Result<String, Stop> {
+    let path: PathBuf = around.absolute(file);
+    let mut text = String::new();
+    let read = if file == Path::new("-") {
+        io::stdin().lock().take(LARGEST_GOAL + 1).read_to_string(&mut text)
+    } else {
+        fs::File::open(&path).and_then(|open| open.take(LARGEST_GOAL + 1).read_to_string(&mut text))
+    };
+    let shown = file.display();
+    read.map_err(|error| {
+        Stop::usage(format!("could not read the goal from {shown}: {error}"), "give an existing text file, or -")
+    })?;
+    if text.len() as u64 > LARGEST_GOAL {
+        let what = format!("could not take {shown} as a goal: it has more than {LARGEST_GOAL} bytes");
+        return Err(Stop::usage(what, "shorten it; a goal is a few sentences"));
+    }
+    Ok(text)
+}

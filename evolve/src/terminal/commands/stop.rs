@@ -1,0 +1,81 @@
+//! Why a command stops before its end: what could not be done, what to do next, and the exit code.
+
+use crate::terminal::streams::chain;
+use selfsmith::authority::NoAuthority;
+use selfsmith::cycle::CycleError;
+use selfsmith::exit::Exit;
+use selfsmith::inbox::InboxError;
+use selfsmith::launcher::LaunchError;
+use selfsmith::lineage::LineageError;
+use selfsmith::log::LogError;
+use selfsmith::proposer::ProposerError;
+use selfsmith::settings::SettingsError;
+use selfsmith::surroundings::NoHome;
+use selfsmith::texts::{EN, fill};
+use selfsmith_repo::RepoError;
+
+/// Why it stops.
+#[derive(Debug)]
+pub struct Stop {
+    /// Exit code.
+    pub exit: Exit,
+    /// What is wrong, as a sentence.
+    pub what: String,
+    /// What to do next.
+    pub hint: String,
+}
+
+impl Stop {
+    /// A command line that cannot be followed.
+    pub fn usage(what: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { exit: Exit::Usage, what: what.into(), hint: hint.into() }
+    }
+
+    /// Something that broke; `what` completes "could not".
+    pub fn failed(what: &str, hint: impl Into<String>) -> Self {
+        Self::could_not(Exit::Failed, what, hint)
+    }
+
+    /// With `what` completing "could not".
+    pub fn could_not(exit: Exit, what: &str, hint: impl Into<String>) -> Self {
+        Self { exit, what: fill(EN.error, &[("what", what)]), hint: hint.into() }
+    }
+}
+
+impl From<CycleError> for Stop {
+    fn from(error: CycleError) -> Self {
+        let exit = match &error {
+            CycleError::Rules(_) => Exit::Settings,
+            CycleError::Target { .. } => Exit::Usage,
+            _ => Exit::Failed,
+        };
+        Self::could_not(exit, &chain(&error), error.hint())
+    }
+}
+
+impl From<ProposerError> for Stop {
+    fn from(error: ProposerError) -> Self {
+        Self { exit: Exit::Usage, what: error.what, hint: error.hint }
+    }
+}
+
+macro_rules! stops {
+    ($($error:ty => $exit:expr),* $(,)?) => {
+        $(impl From<$error> for Stop {
+            fn from(error: $error) -> Self {
+                Self::could_not($exit, &chain(&error), error.hint())
+            }
+        })*
+    };
+}
+
+stops! {
+    InboxError => Exit::Failed,
+    LaunchError => Exit::Failed,
+    LineageError => Exit::Failed,
+    LogError => Exit::Failed,
+    NoAuthority => Exit::Failed,
+    NoHome => Exit::Settings,
+    RepoError => Exit::Failed,
+    SettingsError => Exit::Settings,
+}
