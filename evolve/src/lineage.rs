@@ -53,7 +53,7 @@ impl LineageError {
     pub fn hint(&self) -> &str {
         match self {
             Self::Repo(e) => e.hint(),
-            Self::Damaged { .. } => "`selfsmith lineage verify` names every damaged link; nothing was changed",
+            Self::Damaged { .. } => "`selfsmith lineage --verify` names every damaged link; nothing was changed",
         }
     }
 }

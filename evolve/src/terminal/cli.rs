@@ -178,11 +178,13 @@ pub enum ReviewCommand {
         #[arg(long, default_value = "")]
         why: String,
     },
-    /// Take back a landed commit, through the gates.
+    /// Take back a landed change by a new commit, through the gates.
     Revert {
-        /// The commit.
+        /// Its id, or the landed commit.
         commit: String,
     },
+    /// Check the whole record: chain, evidence, verdicts, landed bytes.
+    Verify,
 }
 
 /// Arguments of `undo`.

@@ -29,8 +29,6 @@ table! {
     hint,
     /// A command that has no builder yet: `{what}`.
     not_built,
-    /// A person stopped it.
-    interrupted,
     /// Version: `{version}`, `{judge}`.
     version,
     /// While the agent is built: `{profile}`.
@@ -83,12 +81,12 @@ table! {
     lineage_empty,
     /// The chain is whole: `{count}`.
     lineage_whole,
-    /// Approved and landed: `{candidate}`, `{commit}`.
-    approved,
-    /// Refused: `{candidate}`.
-    refused,
-    /// An operation was taken back: `{operation}`.
-    undone,
+    /// An attempt of a candidate: `{number}`.
+    review_attempt,
+    /// A decision without a landing: `{about}`, `{end}`.
+    decided,
+    /// A decision with one: `{about}`, `{end}`, `{commit}`.
+    decided_landed,
     /// Demo: no program on the search path: `{program}`.
     demo_missing,
     /// Demo: the folder: `{folder}`.

@@ -2,16 +2,15 @@
 
 use crate::terminal::cli::{EvolveArgs, LandingFlag};
 use crate::terminal::commands::makings::{self, Wishes};
-use crate::terminal::commands::place::{Place, new_id, now};
+use crate::terminal::commands::place::{Place, new_id};
 use crate::terminal::commands::stop::Stop;
-use crate::terminal::commands::{JUDGE, interrupt, ladder};
+use crate::terminal::commands::{interrupt, ladder};
 use crate::terminal::display::{Audience, Display};
 use crate::terminal::streams;
 use selfsmith::authority::{self, Authority};
-use selfsmith::cycle::{self, CycleEnd, Hands, Setup};
+use selfsmith::cycle::{self, CycleEnd, Setup};
 use selfsmith::defence::Defences;
 use selfsmith::exit::Exit;
-use selfsmith::faults::NoFaults;
 use selfsmith::inbox::{Inbox, LARGEST_GOAL, Outcome};
 use selfsmith::journal::Landing;
 use selfsmith::proposer::table::{self, Spec};
@@ -93,17 +92,10 @@ impl Run<'_> {
         let base = cycle::look(&self.place.repo, self.branch.as_deref())?;
         let makings = makings::gather(&self.spec, self.place, &self.wishes, &self.cancel, self.around)?;
         let mut proposer = table::open(&self.spec, makings)?;
-        let mut weigh = ladder::open(self, &base)?;
+        let mut weigh = ladder::open(self.place, &base, &self.wishes, &self.cancel, self.around)?;
         let report = |progress| self.display.show(&progress);
         let setup = Setup {
-            hands: Hands {
-                repo: &self.place.repo,
-                state: &self.place.state,
-                clock: &now,
-                faults: &NoFaults,
-                report: &report,
-                judge: JUDGE,
-            },
+            hands: self.place.hands(&report, self.around),
             base,
             id: new_id(),
             goal: goal.to_owned(),

@@ -7,6 +7,7 @@ mod interrupt;
 mod ladder;
 mod makings;
 mod place;
+mod records;
 mod review;
 mod stop;
 
@@ -27,10 +28,10 @@ pub fn run(command: Command, around: &Surroundings) -> Exit {
     let done = match command {
         Command::Doctor { json } => Ok(doctor::run(json, around)),
         Command::Evolve(arguments) => evolve::run(arguments, around),
-        Command::Review(_) => not_built("review"),
-        Command::Undo(_) => not_built("undo"),
-        Command::Ops(_) => not_built("ops"),
-        Command::Lineage(_) => not_built("lineage"),
+        Command::Review(arguments) => review::run(arguments, around),
+        Command::Undo(arguments) => records::take_back(&arguments, around),
+        Command::Ops(arguments) => records::operations(&arguments, around),
+        Command::Lineage(arguments) => records::chain(&arguments, around),
         Command::Demo(arguments) => demo::run(arguments, around),
         Command::Rollback => not_built("rollback"),
         Command::Trust => not_built("trust"),

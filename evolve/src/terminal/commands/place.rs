@@ -1,7 +1,11 @@
 //! Where a command works: the repository, its state folder, the judge's settings, the clock.
 
 use crate::terminal::cli::Where;
+use crate::terminal::commands::JUDGE;
 use crate::terminal::commands::stop::Stop;
+use selfsmith::cycle::Hands;
+use selfsmith::faults::NoFaults;
+use selfsmith::progress::Report;
 use selfsmith::settings::Settings;
 use selfsmith::state::{self, StateFolder};
 use selfsmith::surroundings::Surroundings;
@@ -38,6 +42,19 @@ impl Place {
             Stop::failed(&what, "make that folder writable, or set XDG_STATE_HOME")
         })?;
         Ok(Self { repo, state, settings, settings_file })
+    }
+
+    /// What everything that lands works with.
+    pub fn hands<'a>(&'a self, report: Report<'a>, around: &'a Surroundings) -> Hands<'a> {
+        Hands {
+            repo: &self.repo,
+            state: &self.state,
+            clock: &now,
+            faults: &NoFaults,
+            report,
+            judge: JUDGE,
+            environment: &around.vars,
+        }
     }
 
     /// The folder of the person's files.

@@ -9,6 +9,7 @@ use selfsmith::launcher::LaunchError;
 use selfsmith::lineage::LineageError;
 use selfsmith::log::LogError;
 use selfsmith::proposer::ProposerError;
+use selfsmith::review::ReviewError;
 use selfsmith::settings::SettingsError;
 use selfsmith::surroundings::NoHome;
 use selfsmith::texts::{EN, fill};
@@ -50,6 +51,18 @@ impl From<CycleError> for Stop {
             _ => Exit::Failed,
         };
         Self::could_not(exit, &chain(&error), error.hint())
+    }
+}
+
+impl From<ReviewError> for Stop {
+    fn from(error: ReviewError) -> Self {
+        match error {
+            ReviewError::Cycle(error) => error.into(),
+            ReviewError::Unknown { .. } | ReviewError::Ambiguous { .. } | ReviewError::Unfit { .. } => {
+                Self::could_not(Exit::Usage, &chain(&error), error.hint())
+            }
+            ReviewError::Lineage(_) | ReviewError::Repo(_) => Self::failed(&chain(&error), error.hint()),
+        }
     }
 }
 

@@ -1,0 +1,113 @@
+//! `undo`, `ops`, `lineage`: the log of operations and the record of every cycle.
+
+use crate::terminal::cli::{LineageArgs, ListArgs, UndoArgs};
+use crate::terminal::commands::place::{Place, new_id};
+use crate::terminal::commands::review;
+use crate::terminal::commands::stop::Stop;
+use crate::terminal::display::{Audience, Display, Look, short};
+use crate::terminal::streams;
+use selfsmith::exit::Exit;
+use selfsmith::ops::{self, Operation};
+use selfsmith::review::Deciding;
+use selfsmith::sanitize::{self, shown};
+use selfsmith::surroundings::Surroundings;
+use selfsmith::texts::{EN, fill};
+use selfsmith::{lineage, undo};
+
+/// `undo`.
+pub fn take_back(arguments: &UndoArgs, around: &Surroundings) -> Result<Exit, Stop> {
+    let place = Place::open(&arguments.place, around)?;
+    let authority = review::person(&place)?;
+    let display = Display::new(around, Audience::of(arguments.json));
+    let report = |progress| display.show(&progress);
+    let deciding = Deciding { hands: place.hands(&report, around), id: new_id(), authority };
+    let decided = undo::undo(&deciding, arguments.operation.as_deref())?;
+    display.rest();
+    Ok(review::tell(&decided, arguments.json))
+}
+
+/// `ops`, newest first.
+pub fn operations(arguments: &ListArgs, around: &Surroundings) -> Result<Exit, Stop> {
+    let place = Place::open(&arguments.place, around)?;
+    let look = Look::new(around, &std::io::stdout());
+    let all = ops::list(&place.state)?;
+    if all.is_empty() && !arguments.json {
+        streams::tell(EN.ops_empty);
+    }
+    for operation in all.iter().rev() {
+        let open = if arguments.json { streams::print_json(operation) } else { streams::print(&line(operation, look)) };
+        if !open {
+            break;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn line(operation: &Operation, look: Look) -> String {
+    let moves: Vec<String> = operation
+        .moves
+        .iter()
+        .map(|moved| {
+            let end = |commit: &Option<selfsmith::candidate::CommitId>| {
+                commit.as_ref().map_or_else(|| "nothing".to_owned(), |commit| short(&commit.0).to_owned())
+            };
+            format!("{} {}..{}", shown(&moved.name), end(&moved.from), end(&moved.to))
+        })
+        .collect();
+    let what = sanitize::line(&operation.what, 70);
+    format!("{}  {:<9}  {what}  {}", operation.id, operation.kind.word(), look.dim(&moves.join(", ")))
+}
+
+/// `lineage`, newest first.
+pub fn chain(arguments: &LineageArgs, around: &Surroundings) -> Result<Exit, Stop> {
+    let place = Place::open(&arguments.place, around)?;
+    if arguments.verify {
+        return verify(&place, arguments.json);
+    }
+    let links = lineage::list(&place.repo)?;
+    if links.is_empty() && !arguments.json {
+        streams::tell(EN.lineage_empty);
+    }
+    for link in links {
+        let open = if arguments.json {
+            streams::print_json(&serde_json::json!({
+                "commit": link.commit,
+                "parents": link.parents,
+                "evidence": link.evidence,
+                "record": link.record,
+            }))
+        } else {
+            let record = &link.record;
+            let goal = sanitize::line(&record.goal, 60);
+            streams::print(&format!(
+                "{}  {}  {:<9}  {:<12}  {:<12}  {goal}",
+                short(&link.commit.0),
+                record.id,
+                record.kind.word(),
+                record.verdict.word(),
+                record.end.word(),
+            ))
+        };
+        if !open {
+            break;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// Check every record; a fault is a failure.
+pub fn verify(place: &Place, json: bool) -> Result<Exit, Stop> {
+    let faults = selfsmith::review::verify(&place.repo)?;
+    let count = lineage::list(&place.repo).map(|links| links.len()).unwrap_or_default();
+    if json {
+        streams::print_json(&serde_json::json!({ "records": count, "faults": faults }));
+    } else if faults.is_empty() {
+        streams::print(&fill(EN.lineage_whole, &[("count", &count.to_string())]));
+    }
+    if !json {
+        for fault in &faults {
+            streams::print(&format!("{}: {}", shown(&fault.id), shown(&fault.what)));
+        }
+    }
+    Ok(if faults.is_empty() { Exit::Done } else { Exit::Failed })
+}
