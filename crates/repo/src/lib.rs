@@ -2,11 +2,13 @@
 //!
 //! Two sides. [`Repo`] serves the judge: it reads and writes objects, and moves refs by compare-and-swap; it never touches
 //! the person's index, work tree, stash, configuration or HEAD, runs no hook and no filter, and trusts no inherited
-//! `GIT_*` variable. `person` does what a person asks for in their own work tree, with their hooks and their signing.
+//! `GIT_*` variable. [`person`] does what a person asks for in their own work tree, with their hooks and their signing.
 //!
 //! Ids are 40 hexadecimal digits in a `String`. Paths are bytes ([`TreePath`]): what is no UTF-8 is reported, never lost.
 //! It knows nothing of candidates, verdicts or models.
 
+// A person's own work tree, through the git program.
+pub mod person;
 // Plain folders: a tree written out, a folder read back.
 mod materialise;
 mod snapshot;

@@ -108,6 +108,32 @@ impl Repo {
     }
 }
 
+/// Writes one file of a tree below `dir`: its folders are made, a link among them makes room, and whatever lies at its place
+/// is replaced at once. A file that may be executed, or not, as before keeps its permissions.
+pub(crate) fn put(repo: &Repo, dir: &Path, entry: &Entry) -> Result<(), RepoError> {
+    for folder in folders_above(&entry.path) {
+        make_real_folder(&folder.below(dir))?;
+    }
+    let path = entry.path.below(dir);
+    let doing = || RepoError::disk("write", &path);
+    let beside = path.parent().unwrap_or(dir);
+    let bytes = repo.blob(&entry.id)?;
+    let temporary = tempfile::Builder::new().prefix(".selfsmith-").tempdir_in(beside).map_err(doing())?;
+    let new = temporary.path().join("new");
+    match entry.mode {
+        Mode::Symlink => symlink(OsStr::from_bytes(&bytes), &new).map_err(doing())?,
+        Mode::Executable | Mode::File | Mode::Submodule => {
+            let executable = entry.mode == Mode::Executable;
+            write_new(&new, &bytes, if executable { 0o777 } else { 0o666 }).map_err(doing())?;
+            let before = look(&path)?.filter(|meta| meta.is_file() && (meta.mode() & 0o100 != 0) == executable);
+            if let Some(before) = before {
+                fs::set_permissions(&new, before.permissions()).map_err(doing())?;
+            }
+        }
+    }
+    fs::rename(&new, &path).map_err(doing())
+}
+
 /// What a folder is compared with.
 struct Plan<'a> {
     dir: &'a Path,

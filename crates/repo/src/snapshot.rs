@@ -307,15 +307,17 @@ fn within(path: &TreePath, folder: &TreePath) -> Option<TreePath> {
     Some(TreePath::new(rest))
 }
 
-struct Found {
-    mode: Mode,
-    bytes: Vec<u8>,
-    linked: bool,
+/// A file that was read.
+pub(crate) struct Found {
+    pub(crate) mode: Mode,
+    pub(crate) bytes: Vec<u8>,
+    /// Whether it has a second name.
+    pub(crate) linked: bool,
 }
 
 /// Reads a regular file of at most `max` bytes. It may have become a link or a pipe since it was listed: neither is
 /// followed or waited for.
-fn read_bounded(path: &Path, max: u64) -> Result<Found, ProblemKind> {
+pub(crate) fn read_bounded(path: &Path, max: u64) -> Result<Found, ProblemKind> {
     let unreadable = |_| ProblemKind::Unreadable;
     let file: File = OpenOptions::new()
         .read(true)
