@@ -4,8 +4,13 @@
 //! one exit code per ending (docs/contract.md), answers on stdout and everything else on stderr. What the agent does is
 //! in the library; the library cannot import this folder.
 
+mod activity;
 mod case;
+mod clean;
 mod cli;
+mod frontends;
+mod markdown;
+mod signals;
 mod streams;
 
 use clap::Parser;

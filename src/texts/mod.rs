@@ -24,6 +24,40 @@ pub struct Texts {
     pub reply_cut_off: &'static str,
     /// The limit of turns was reached; `{turns}`.
     pub turns_ran_out: &'static str,
+    /// A call starts; `{name}`, `{about}`.
+    pub call_line: &'static str,
+    /// A call failed; `{name}`, `{why}`.
+    pub call_failed: &'static str,
+    /// A call was not run; `{name}`, `{why}`.
+    pub call_refused: &'static str,
+    /// A call was interrupted; `{name}`, `{why}`.
+    pub call_interrupted: &'static str,
+    /// A query is tried again; `{attempt}`, `{seconds}`, `{why}`.
+    pub retrying: &'static str,
+    /// What was shown of a reply is void; `{why}`.
+    pub superseded: &'static str,
+    /// Something to know; `{text}`.
+    pub notice: &'static str,
+    /// What ended the work; `{text}`.
+    pub problem: &'static str,
+    /// Part of the closing line; `{count}`, `{files}`.
+    pub files_changed: &'static str,
+    /// Part of the closing line; `{count}`.
+    pub commands_run: &'static str,
+    /// Part of the closing line; `{count}`.
+    pub turns_used: &'static str,
+    /// Tokens as the server counted them; `{prompt}`, `{completion}`.
+    pub tokens_measured: &'static str,
+    /// Tokens by our own estimate; `{prompt}`, `{completion}`.
+    pub tokens_estimated: &'static str,
+    /// Told once where a headless run needs permission; `{mode}`.
+    pub ask_denied_headless: &'static str,
+    /// A session cannot be written down; `{why}`.
+    pub record_not_kept: &'static str,
+    /// What went wrong, with what to do; `{what}`, `{hint}`.
+    pub could_not: &'static str,
+    /// `config check` found nothing; `{prompts}`.
+    pub config_sound: &'static str,
 }
 
 /// Put values into a text. A placeholder without a value stays, so that a mistake shows instead of panicking.
