@@ -10,6 +10,7 @@ mod clean;
 mod cli;
 mod frontends;
 mod markdown;
+mod repl;
 mod signals;
 mod streams;
 

@@ -58,6 +58,56 @@ pub struct Texts {
     pub could_not: &'static str,
     /// `config check` found nothing; `{prompts}`.
     pub config_sound: &'static str,
+    /// The line that counts while one waits; `{what}`, `{seconds}`.
+    pub waiting: &'static str,
+    /// What is waited for while the model answers.
+    pub thinking: &'static str,
+    /// A call needs permission; `{name}`, `{about}`.
+    pub may_it_run: &'static str,
+    /// A slash command that does not exist; `{name}`.
+    pub no_such_command: &'static str,
+    /// `/clear` in the list.
+    pub about_clear: &'static str,
+    /// `/quit` in the list.
+    pub about_quit: &'static str,
+    /// `/help` in the list.
+    pub about_help: &'static str,
+    /// `/tools` in the list.
+    pub about_tools: &'static str,
+    /// `/cost` in the list.
+    pub about_cost: &'static str,
+    /// `/tokens` in the list.
+    pub about_tokens: &'static str,
+    /// `/context` in the list.
+    pub about_context: &'static str,
+    /// `/model` in the list.
+    pub about_model: &'static str,
+    /// After `/clear`.
+    pub cleared: &'static str,
+    /// The keys, under the list of commands.
+    pub keys: &'static str,
+    /// `/cost` without a price.
+    pub no_price: &'static str,
+    /// Tokens that the provider's cache held; `{cached}`.
+    pub tokens_cached: &'static str,
+    /// Row of `/context`.
+    pub context_system: &'static str,
+    /// Row of `/context`.
+    pub context_person: &'static str,
+    /// Row of `/context`.
+    pub context_model: &'static str,
+    /// Row of `/context`.
+    pub context_results: &'static str,
+    /// Sum of `/context`; `{tokens}`, `{messages}`.
+    pub context_total: &'static str,
+    /// `/model`; `{name}`.
+    pub model_is: &'static str,
+    /// First line of the REPL; `{version}`, `{model}`, `{root}`.
+    pub welcome: &'static str,
+    /// Ctrl-C on an empty prompt.
+    pub again_to_leave: &'static str,
+    /// A turn was stopped by the person.
+    pub stopped: &'static str,
 }
 
 /// Put values into a text. A placeholder without a value stays, so that a mistake shows instead of panicking.

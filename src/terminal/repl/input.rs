@@ -1,0 +1,110 @@
+//! Where prompts come from: a line editor on a terminal, plain lines from a pipe or a dumb terminal.
+
+use super::palette::{self, Choices};
+use reedline::{DefaultPrompt, DefaultPromptSegment, FileBackedHistory, Reedline, Signal, ValidationResult, Validator};
+use std::io::BufRead;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Lines that the history file keeps.
+const HISTORY: usize = 2000;
+
+/// What the person did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Typed {
+    /// A line, or several.
+    Line(String),
+    /// Ctrl-C on the prompt.
+    Interrupt,
+    /// The end: Ctrl-D, or the pipe is empty.
+    End,
+}
+
+/// A source of prompts.
+pub enum Input {
+    /// The line editor.
+    Editor(Box<Reedline>, palette::Empty),
+    /// Plain lines.
+    Lines(Lines),
+}
+
+impl Input {
+    /// A line editor with history, and a menu of these commands that opens on `/`.
+    pub fn editor(history: Option<&Path>, choices: Choices, colours: bool) -> Self {
+        let empty = palette::Empty::default();
+        let mut editor = palette::fit(Reedline::create(), choices, &empty)
+            .with_ansi_colors(colours)
+            .with_validator(Box::new(Continued));
+        let history = history.and_then(|path| {
+            std::fs::create_dir_all(path.parent()?).ok()?;
+            FileBackedHistory::with_file(HISTORY, path.to_owned()).ok()
+        });
+        if let Some(history) = history {
+            // A line that begins with a blank is not kept.
+            editor = editor.with_history(Box::new(history)).with_history_exclusion_prefix(Some(" ".to_owned()));
+        }
+        Self::Editor(Box::new(editor), empty)
+    }
+
+    /// The next prompt.
+    pub fn next(&mut self, mark: &str) -> Typed {
+        match self {
+            Self::Editor(editor, empty) => {
+                empty.set(true);
+                let left = DefaultPromptSegment::Basic(mark.to_owned());
+                match editor.read_line(&DefaultPrompt::new(left, DefaultPromptSegment::Empty)) {
+                    Ok(Signal::Success(line)) => Typed::Line(line.replace("\\\n", "\n")),
+                    Ok(Signal::CtrlC) => Typed::Interrupt,
+                    Ok(_) | Err(_) => Typed::End,
+                }
+            }
+            Self::Lines(lines) => loop {
+                match lines.next(Duration::from_secs(3600)) {
+                    Some(Some(line)) => break Typed::Line(line),
+                    Some(None) => break Typed::End,
+                    None => {}
+                }
+            },
+        }
+    }
+}
+
+/// Lines of standard input, read by one thread and shared by whoever needs the next.
+#[derive(Clone)]
+pub struct Lines(Arc<Mutex<Receiver<String>>>);
+
+impl Lines {
+    /// Start to read standard input.
+    pub fn stdin() -> Self {
+        let (sender, receiver) = channel();
+        std::thread::spawn(move || {
+            for line in std::io::stdin().lock().lines() {
+                if line.is_ok_and(|line| sender.send(line).is_ok()) {
+                    continue;
+                }
+                return;
+            }
+        });
+        Self(Arc::new(Mutex::new(receiver)))
+    }
+
+    /// The next line; `Some(None)` at the end, `None` where none came in time.
+    pub fn next(&self, patience: Duration) -> Option<Option<String>> {
+        match self.0.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(patience) {
+            Ok(line) => Some(Some(line)),
+            Err(RecvTimeoutError::Disconnected) => Some(None),
+            Err(RecvTimeoutError::Timeout) => None,
+        }
+    }
+}
+
+/// A line that ends with a backslash goes on.
+struct Continued;
+
+impl Validator for Continued {
+    fn validate(&self, line: &str) -> ValidationResult {
+        if line.ends_with('\\') { ValidationResult::Incomplete } else { ValidationResult::Complete }
+    }
+}
