@@ -66,8 +66,6 @@ pub struct Limits {
     pub max_repairs: u32,
     /// Seconds a proposer may take for one attempt.
     pub propose_seconds: u64,
-    /// Turns the agent may take for one attempt.
-    pub propose_turns: Option<u32>,
     /// Bytes of memory a proposer may use.
     pub propose_memory: u64,
 }
@@ -81,7 +79,7 @@ impl Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { max_repairs: 1, propose_seconds: 900, propose_turns: None, propose_memory: 4 << 30 }
+        Self { max_repairs: 1, propose_seconds: 900, propose_memory: 4 << 30 }
     }
 }
 

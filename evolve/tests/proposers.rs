@@ -13,7 +13,8 @@ fn kit() -> Kit {
 }
 
 fn command(line: &str, cwd: &Path) -> Command {
-    let outside = Outside { cwd: cwd.to_owned(), path: Some("/usr/local/bin:/usr/bin:/bin".into()), closed: Vec::new() };
+    let outside =
+        Outside { cwd: cwd.to_owned(), path: Some("/usr/local/bin:/usr/bin:/bin".into()), closed: Vec::new() };
     Command::new(line, outside, kit()).expect("is a command")
 }
 
@@ -73,7 +74,8 @@ fn neither_home_nor_neighbours_nor_the_network_exist_in_the_room() {
     command(&line, dir.path()).propose(task(dir.path(), None), &quiet).expect("proposes");
     let read = |name: &str| fs::read_to_string(dir.path().join(name)).unwrap_or_default();
     assert_eq!((read("leak.txt").as_str(), read("homes.txt").trim()), ("", ""));
-    let devices: Vec<&str> = read("net.txt").leak().lines().skip(2).filter_map(|l| l.split(':').next()).map(str::trim).collect();
+    let devices: Vec<&str> =
+        read("net.txt").leak().lines().skip(2).filter_map(|l| l.split(':').next()).map(str::trim).collect();
     assert_eq!(devices, ["lo"]);
 }
 

@@ -27,6 +27,7 @@ pub static EN: Texts = Texts {
     kept: "not landed; kept as {reference}, the branch is back at its base",
     notice: "note: {text}",
     waiting: "it waits for you: `selfsmith review show {candidate}`, then `selfsmith review approve {candidate}`",
+    first_generation: "installed the first generation {tree}",
     inbox_settled: "goal {goal} moved to {path}",
     inbox_waiting: "waiting for goals in {dir} (Ctrl-C ends)",
     review_empty: "nothing was proposed yet: `selfsmith evolve --goal TEXT` begins",

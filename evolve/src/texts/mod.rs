@@ -69,6 +69,8 @@ table! {
     notice,
     /// Accepted, and waits: `{candidate}`.
     waiting,
+    /// The first generation was installed: `{tree}`.
+    first_generation,
     /// It was taken aside: `{goal}`, `{path}`.
     inbox_settled,
     /// Waiting for goals: `{dir}`.

@@ -4,7 +4,7 @@ use crate::terminal::cli::{EvolveArgs, LandingFlag};
 use crate::terminal::commands::makings::{self, Wishes};
 use crate::terminal::commands::place::{Place, new_id};
 use crate::terminal::commands::stop::Stop;
-use crate::terminal::commands::{interrupt, ladder};
+use crate::terminal::commands::{first, interrupt, ladder};
 use crate::terminal::display::{Audience, Display};
 use crate::terminal::streams;
 use selfsmith::authority::{self, Authority};
@@ -92,6 +92,7 @@ impl Run<'_> {
         let base = cycle::look(&self.place.repo, self.branch.as_deref())?;
         let makings = makings::gather(&self.spec, self.place, &self.wishes, &self.cancel, self.around)?;
         let mut proposer = table::open(&self.spec, makings)?;
+        first::install(self.place, &base, self.display, self.around);
         let mut weigh = ladder::open(self.place, &base, &self.wishes, &self.cancel, self.around)?;
         let report = |progress| self.display.show(&progress);
         let setup = Setup {

@@ -3,6 +3,7 @@
 mod demo;
 mod doctor;
 mod evolve;
+mod first;
 mod interrupt;
 mod ladder;
 mod makings;
