@@ -29,6 +29,7 @@ pub mod state;
 // Pure parts: the base's rules, defences by name, the bounds gate, untrusted text.
 pub mod bounds;
 pub mod defence;
+pub mod plan;
 pub mod rules;
 pub mod sanitize;
 // What is told while a cycle goes on.
@@ -41,9 +42,15 @@ pub mod cargo_config;
 pub mod compiled;
 pub mod harness;
 pub mod inline;
-// What a build needs: the toolchain, the dependencies.
+// The gates, and what they run on.
+pub mod gates;
+pub mod members;
+// What a build needs: the toolchain, the dependencies, kept folders, the room.
 pub mod deps;
+pub mod folder;
+pub mod slot;
 pub mod toolchain;
+pub mod workshop;
 // What a person's machine says: surroundings, settings, goals, exit codes, texts.
 pub mod exit;
 pub mod inbox;

@@ -54,6 +54,25 @@ pub struct Written {
     /// The project's tests need a repository: the trial gets a fresh one with one commit.
     #[serde(default)]
     pub git: bool,
+    /// Commands of the schema gate: settings and prompts load. A program of the project is found by its name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub schema: Vec<CommandLine>,
+    /// Folders of black-box cases (`case.yaml`, `before/`, `after/` …) that the judge's own runner drives a program through.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cases: Vec<Cases>,
+    /// Lints that the library of the selected package may not have, whatever its sources expect or allow.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub forbid: Vec<String>,
+}
+
+/// One folder of black-box cases.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cases {
+    /// Folder in the tree; each folder in it with a `case.yaml` is a case.
+    pub folder: String,
+    /// Name of the project's program.
+    pub program: String,
 }
 
 /// One line of `zones`.
@@ -167,6 +186,9 @@ impl Rules {
             ratchet: Ratchet::default(),
             changelog: default_changelog(),
             git: false,
+            schema: Vec::new(),
+            cases: Vec::new(),
+            forbid: Vec::new(),
         };
         match Self::compile(written.clone()) {
             Ok(rules) => rules,
@@ -207,7 +229,13 @@ impl Rules {
         for line in &written.zones {
             zones.push((glob(&line.path)?, line.zone));
         }
-        let commands = written.build.iter().flatten().chain(written.tests.iter().flatten()).chain(&written.scenarios);
+        let commands = written
+            .build
+            .iter()
+            .flatten()
+            .chain(written.tests.iter().flatten())
+            .chain(&written.scenarios)
+            .chain(&written.schema);
         for line in commands {
             if line.command.first().is_none_or(String::is_empty) {
                 return Err(("command".to_owned(), "a command names no program".to_owned()));

@@ -1,0 +1,142 @@
+//! The scenarios gate: the program is driven from outside, through the base's black-box checks. In-process tests can be
+//! forged by the code under test; this decides.
+//!
+//! Two sorts: commands of the rules, whose scripts come from the base; and folders of cases, through which the judge's own
+//! runner drives the program in the room. Cases of the base come from the base; new ones of the candidate run on it as well.
+
+use super::command::{self, Ran};
+use super::{Bench, Draft};
+use crate::gate::{GateName, GateReport};
+use crate::rules::Cases;
+use crate::workshop::{BIN, Side, WorkshopError};
+use selfsmith_sandbox::{Bind, BindMode, Limits};
+use selfsmith_scenario::{Bless, Options, Place, RoomPlace};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// What was seen on one side.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seen {
+    /// Commands, in the order of the rules.
+    pub commands: Vec<Ran>,
+    /// Cases: `folder/name`, with what does not hold.
+    pub cases: BTreeMap<String, Vec<String>>,
+}
+
+/// Look at a side.
+///
+/// # Errors
+/// The room cannot be had, or the disk refuses.
+pub fn look(bench: &Bench<'_>, base: &Seen) -> Result<Seen, WorkshopError> {
+    let mut seen = Seen::default();
+    for (at, line) in bench.plan.scenarios.iter().enumerate() {
+        let limits: Vec<&Ran> = base.commands.get(at).into_iter().collect();
+        seen.commands.push(command::look(bench, line, &limits)?);
+    }
+    for cases in &bench.plan.cases {
+        look_at_cases(bench, cases, &mut seen)?;
+    }
+    Ok(seen)
+}
+
+fn look_at_cases(bench: &Bench<'_>, cases: &Cases, seen: &mut Seen) -> Result<(), WorkshopError> {
+    let slot = &bench.shop.slot;
+    let old = slot.base_tree().join(&cases.folder);
+    let new = slot.tree().join(&cases.folder);
+    let known = selfsmith_scenario::names(&old).unwrap_or_default();
+    let mut folders: Vec<_> = known.iter().map(|name| (name.clone(), old.join(name))).collect();
+    if bench.side == Side::Candidate {
+        let added = selfsmith_scenario::names(&new).unwrap_or_default();
+        folders.extend(added.into_iter().filter(|name| !known.contains(name)).map(|name| {
+            let path = new.join(&name);
+            (name, path)
+        }));
+    }
+    let options = options(bench)?;
+    let program = Path::new(BIN).join(&cases.program);
+    for (name, folder) in folders {
+        let faults = match selfsmith_scenario::run(&program, &folder, &options) {
+            Ok(outcome) if outcome.faults.is_empty() => Vec::new(),
+            Ok(outcome) => {
+                let said = outcome.stderr.lines().last().map(|line| format!("it said: {line}"));
+                outcome.faults.into_iter().chain(said).collect()
+            }
+            Err(error) => vec![error.to_string()],
+        };
+        seen.cases.insert(format!("{}/{name}", cases.folder), faults);
+    }
+    Ok(())
+}
+
+fn options(bench: &Bench<'_>) -> Result<Options, WorkshopError> {
+    let slot = &bench.shop.slot;
+    let mut room = bench.shop.bare_room();
+    let bin = if bench.side == Side::Base { slot.base_bin() } else { slot.bin() };
+    room.binds.push(Bind { source: bin, at: BIN.into(), mode: BindMode::ReadOnly });
+    let limits = Limits { memory: Some(4 << 30), processes: Some(512), descriptors: Some(1024), ..Limits::default() };
+    Ok(Options {
+        place: Place::Room(RoomPlace { room, limits }),
+        bless: Bless::No,
+        scratch: slot.fresh("worlds")?,
+        parent: bench.shop.given.environment.clone(),
+    })
+}
+
+/// Judge the candidate.
+///
+/// # Errors
+/// From running a command once more on the base.
+pub fn judge(
+    mut draft: Draft,
+    base: &Seen,
+    seen: &Seen,
+    again: &mut dyn FnMut(usize) -> Result<Ran, WorkshopError>,
+) -> Result<GateReport, WorkshopError> {
+    draft.count("cases", seen.cases.len() as u64);
+    draft.count("new", seen.cases.keys().filter(|name| !base.cases.contains_key(*name)).count() as u64);
+    if let Some(gone) = base.cases.keys().find(|name| !seen.cases.contains_key(*name)) {
+        return Ok(draft.fail(format!("the scenario {gone} did not run"), ""));
+    }
+    let failing = seen.cases.iter().filter(|(_, faults)| !faults.is_empty());
+    let new: Vec<_> = failing.filter(|(name, _)| base.cases.get(*name).is_none_or(Vec::is_empty)).collect();
+    draft.count("failed", new.len() as u64);
+    if let Some((name, faults)) = new.first() {
+        let why = format!("the scenario {name} does not hold: {}", faults.first().map_or("", String::as_str));
+        let log: String = new.iter().map(|(name, faults)| format!("{name}:\n  {}\n", faults.join("\n  "))).collect();
+        return Ok(draft.repairable(why, &log));
+    }
+    command::judge(draft, &base.commands, &seen.commands, again)
+}
+
+/// The draft of this gate.
+pub fn draft() -> Draft {
+    Draft::of(GateName::Scenarios)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
+    use super::*;
+    use crate::gate::GateOutcome;
+
+    fn seen(cases: &[(&str, &[&str])]) -> Seen {
+        let faults = |list: &[&str]| list.iter().map(|fault| (*fault).to_owned()).collect();
+        let cases = cases.iter().map(|(name, list)| ((*name).to_owned(), faults(list))).collect();
+        Seen { cases, ..Seen::default() }
+    }
+
+    fn outcome(base: &Seen, now: &Seen) -> GateOutcome {
+        judge(draft(), base, now, &mut |_| Ok(Ran::default())).unwrap().result
+    }
+
+    #[test]
+    fn every_case_of_the_base_must_run_and_hold() {
+        let base = seen(&[("s/a", &[]), ("s/b", &["was red"])]);
+        assert_eq!(outcome(&base, &seen(&[("s/a", &[]), ("s/b", &["was red"]), ("s/new", &[])])), GateOutcome::Pass);
+        assert!(matches!(outcome(&base, &seen(&[("s/a", &["exit 1"]), ("s/b", &[])])), GateOutcome::Fail { .. }));
+        assert!(matches!(outcome(&base, &seen(&[("s/a", &[])])), GateOutcome::Fail { repairable: false, .. }));
+        let new_and_red = seen(&[("s/a", &[]), ("s/b", &[]), ("s/new", &["exit 1"])]);
+        assert!(matches!(outcome(&base, &new_and_red), GateOutcome::Fail { repairable: true, .. }));
+    }
+}

@@ -1,0 +1,359 @@
+//! The workshop: everything that is needed to run a program of a candidate in the room, and the one function that does it.
+//!
+//! Promises that what a candidate wrote runs nowhere else, sees its files, its target folder, the toolchain and the unpacked
+//! registry at neutral paths, and none of the judge's folders, keys or other trials. It knows nothing of gates.
+
+use crate::candidate::TreeId;
+use crate::defence::Defences;
+use crate::deps::{self, CARGO_HOME, Caller, Dependencies, DependenciesError};
+use crate::folder;
+use crate::slot::{Slot, SlotError};
+use crate::toolchain::{Toolchain, ToolchainError};
+use selfsmith_repo::{Repo, RepoError, TreePath};
+use selfsmith_sandbox::{
+    Bind, BindMode, Cancel, Environment, Finished, Job, Limits, Program, Room, SandboxError, Stream, Walls,
+    give_to_room, run,
+};
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Where the room sees the trial's files.
+pub const TREE: &str = "/trial/tree";
+/// Where the room sees the target folder.
+pub const TARGET: &str = "/trial/target";
+/// Where the room sees programs that were set aside.
+pub const BIN: &str = "/trial/bin";
+
+/// Memory, processes, open files and bytes of a file that anything of a candidate may use.
+const MEMORY: u64 = 8 << 30;
+const PROCESSES: u64 = 2048;
+const DESCRIPTORS: u64 = 8192;
+const FILE_SIZE: u64 = 8 << 30;
+
+/// What the judge was given.
+#[derive(Debug, Clone)]
+pub struct Given {
+    /// The environment it was started in.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Folder of the build slots.
+    pub slots: PathBuf,
+    /// Ends what is running.
+    pub cancel: Cancel,
+    /// Whether a person said that walls which this machine cannot give may be missing.
+    pub accept_weaker_room: bool,
+    /// Which defences are up.
+    pub defences: Defences,
+}
+
+/// A workshop for one base.
+#[derive(Debug)]
+pub struct Workshop {
+    /// What the judge was given.
+    pub given: Given,
+    /// The slot.
+    pub slot: Slot,
+    /// The toolchain.
+    pub toolchain: Toolchain,
+    dependencies: Dependencies,
+}
+
+/// Whose files and programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// The base's.
+    Base,
+    /// The candidate's.
+    Candidate,
+}
+
+/// The files that a program sees.
+#[derive(Debug, Clone, Copy)]
+pub enum Files<'a> {
+    /// The kept ones, read-only.
+    Kept,
+    /// Those of a folder outside, read-only.
+    Of(&'a Path),
+    /// A copy that may be written.
+    Scratch(&'a Path),
+}
+
+/// The target folder that a program sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Target {
+    /// It may write there.
+    Write,
+    /// It may look.
+    Read,
+    /// None.
+    None,
+}
+
+/// One thing to run in the room.
+#[derive(Debug, Clone)]
+pub struct Work<'a> {
+    /// Program and arguments.
+    pub argv: Vec<OsString>,
+    /// Working folder in the room.
+    pub dir: String,
+    /// Whose target folder and programs.
+    pub side: Side,
+    /// Which files.
+    pub files: Files<'a>,
+    /// What of the target folder.
+    pub target: Target,
+    /// Variables on top.
+    pub set: Vec<(String, OsString)>,
+    /// Wall time.
+    pub wall: Duration,
+    /// Bytes of output kept of each stream.
+    pub output: usize,
+}
+
+/// Why the workshop cannot be used. The cycle ends inconclusive.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkshopError {
+    /// No toolchain.
+    #[error(transparent)]
+    Toolchain(#[from] ToolchainError),
+    /// No dependencies.
+    #[error(transparent)]
+    Dependencies(#[from] DependenciesError),
+    /// The slot.
+    #[error(transparent)]
+    Slot(#[from] SlotError),
+    /// The repository.
+    #[error(transparent)]
+    Repo(#[from] RepoError),
+    /// The room.
+    #[error("run {program} in the room")]
+    Room {
+        /// What was to run.
+        program: String,
+        /// Why it did not.
+        source: SandboxError,
+    },
+    /// The disk refused.
+    #[error("{doing} {path}")]
+    Disk {
+        /// What was being done.
+        doing: &'static str,
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A person interrupted.
+    #[error("go on: it was interrupted")]
+    Cancelled,
+}
+
+impl WorkshopError {
+    /// What to do next.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Toolchain(error) => error.hint().to_owned(),
+            Self::Dependencies(error) => error.hint().to_owned(),
+            Self::Slot(error) => error.hint().to_owned(),
+            Self::Repo(error) => error.hint().to_owned(),
+            Self::Room { source, .. } => source.hint().to_string(),
+            Self::Disk { .. } => "see that there is room on the disk and that the state folder is yours".to_owned(),
+            Self::Cancelled => "start it again when you like; nothing was lost".to_owned(),
+        }
+    }
+}
+
+impl Workshop {
+    /// Set up for a base: its files into the slot, its toolchain, its dependencies.
+    ///
+    /// # Errors
+    /// Any of them cannot be had; the base cannot be judged on this machine.
+    pub fn open(repo: &Repo, tree: &TreeId, given: Given) -> Result<Self, WorkshopError> {
+        let slot = Slot::open(&given.slots, given.defences)?;
+        let asked = slot.fresh("toolchain")?;
+        for name in ["rust-toolchain.toml", "rust-toolchain"] {
+            if let Some(entry) = repo.entry(&tree.0, &TreePath::from(name))? {
+                let path = asked.join(name);
+                fs::write(&path, repo.blob(&entry.id)?).map_err(disk("write", &path))?;
+            }
+        }
+        let toolchain = Toolchain::find(&asked, &given.environment, &given.cancel)?;
+        slot.check_out_base(repo, tree)?;
+        let base = slot.base_tree();
+        let dependencies = if base.join("Cargo.toml").is_file() {
+            let caller = Caller { environment: &given.environment, workdir: repo.workdir().ok() };
+            deps::fetch(&base, &toolchain, caller, &given.cancel)?
+        } else {
+            Dependencies::default()
+        };
+        Ok(Self { given, slot, toolchain, dependencies })
+    }
+
+    /// Run something in the room. `on_output` sees every byte of standard output.
+    ///
+    /// # Errors
+    /// The room cannot be had, or it was interrupted. How the program ended is a value.
+    pub fn run(&self, work: &Work<'_>, on_output: &mut dyn FnMut(&[u8])) -> Result<Finished, WorkshopError> {
+        let program = work.argv.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
+        let job = Job {
+            program: Program::Argv(work.argv.clone()),
+            dir: PathBuf::from(&work.dir),
+            environment: self.environment(work),
+            stdin: Vec::new(),
+            limits: limits(work),
+            walls: Walls::Room(self.room(work)?),
+        };
+        let mut on_stream = |stream: Stream, bytes: &[u8]| {
+            if stream == Stream::Stdout {
+                on_output(bytes);
+            }
+        };
+        let done = run(&job, &self.given.environment, &self.given.cancel, &mut on_stream)
+            .map_err(|source| WorkshopError::Room { program, source })?;
+        if self.given.cancel.is_cancelled() {
+            return Err(WorkshopError::Cancelled);
+        }
+        Ok(done)
+    }
+
+    /// The room of a program of this base, without files or target folder: toolchain and packages.
+    pub fn bare_room(&self) -> Room {
+        Room { binds: self.toolchain.binds(), accept_weaker: self.given.accept_weaker_room, ..Room::default() }
+    }
+
+    fn room(&self, work: &Work<'_>) -> Result<Room, WorkshopError> {
+        let mut room = self.bare_room();
+        let mut bind = |source: PathBuf, at: &str, mode: BindMode| {
+            room.binds.push(Bind { source, at: at.into(), mode });
+        };
+        match work.files {
+            Files::Kept => bind(self.readable(self.slot.tree())?, TREE, BindMode::ReadOnly),
+            Files::Of(dir) => bind(self.readable(dir.to_owned())?, TREE, BindMode::ReadOnly),
+            Files::Scratch(dir) => bind(self.readable(dir.to_owned())?, TREE, BindMode::ReadWrite),
+        }
+        let (target, bin) = match work.side {
+            Side::Base => (self.slot.base_target(), self.slot.base_bin()),
+            Side::Candidate => (self.slot.target(), self.slot.bin()),
+        };
+        if work.target != Target::None {
+            fs::create_dir_all(&target).map_err(disk("make", &target))?;
+            let mode = if work.target == Target::Write { BindMode::ReadWrite } else { BindMode::ReadOnly };
+            bind(self.readable(target)?, TARGET, mode);
+        }
+        if bin.is_dir() {
+            bind(bin, BIN, BindMode::ReadOnly);
+        }
+        bind(self.cargo_home()?, CARGO_HOME, BindMode::ReadWrite);
+        room.binds.extend(self.dependencies.binds.iter().cloned());
+        Ok(room)
+    }
+
+    /// Cargo's home, made anew for each run: nothing that a candidate writes there is read by another.
+    fn cargo_home(&self) -> Result<PathBuf, WorkshopError> {
+        let home = self.slot.fresh("cargo-home")?;
+        for bind in &self.dependencies.binds {
+            if let Ok(inner) = bind.at.strip_prefix(CARGO_HOME) {
+                let at = home.join(inner);
+                fs::create_dir_all(&at).map_err(disk("make", &at))?;
+            }
+        }
+        let config = home.join("config.toml");
+        fs::write(&config, &self.dependencies.config).map_err(disk("write", &config))?;
+        self.readable(home)
+    }
+
+    /// The room's user may be another than ours.
+    fn readable(&self, dir: PathBuf) -> Result<PathBuf, WorkshopError> {
+        let given = give_to_room(&dir);
+        given.map_err(|source| WorkshopError::Room { program: "anything".to_owned(), source })?;
+        Ok(dir)
+    }
+
+    fn environment(&self, work: &Work<'_>) -> Environment {
+        let mut set: Vec<(String, OsString)> = [
+            ("PATH", format!("{BIN}:{}", self.toolchain.path_in_room())),
+            ("HOME", "/tmp/home".to_owned()),
+            ("TMPDIR", "/tmp".to_owned()),
+            ("LANG", "C.UTF-8".to_owned()),
+            ("CARGO_HOME", CARGO_HOME.to_owned()),
+            ("CARGO_TARGET_DIR", TARGET.to_owned()),
+            ("CARGO_NET_OFFLINE", "true".to_owned()),
+            ("CARGO_TERM_COLOR", "never".to_owned()),
+        ]
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), OsString::from(value)))
+        .collect();
+        for (name, value) in &self.given.environment {
+            let Some(name) = name.to_str() else { continue };
+            let is_source = name.starts_with("CARGO_SOURCE_")
+                || (name.starts_with("CARGO_REGISTRIES_") && name.ends_with("_INDEX"))
+                || name == "CARGO_BUILD_JOBS";
+            if is_source {
+                set.push((name.to_owned(), value.clone()));
+            }
+        }
+        set.extend(work.set.iter().cloned());
+        Environment { keep: vec!["TZ".to_owned()], set }
+    }
+
+    /// Copy `tree` for tests to write in.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn scratch(&self, tree: &Path) -> Result<crate::slot::Scratch, WorkshopError> {
+        Ok(self.slot.scratch(tree)?)
+    }
+
+    /// The candidate's target folder, as a copy of the base's.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn start_target(&self) -> Result<(), WorkshopError> {
+        Ok(self.slot.start_target()?)
+    }
+
+    /// Remove what only one candidate needed.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn tidy(&self) -> Result<(), WorkshopError> {
+        let target = self.slot.target();
+        if target != self.slot.base_target() {
+            folder::remove(&target).map_err(disk("remove", &target))?;
+        }
+        Ok(())
+    }
+}
+
+/// A path of the room, as it lies outside; none where it is not the trial's.
+pub fn outside(slot: &Slot, side: Side, inside: &str) -> Option<PathBuf> {
+    let (target, bin) = match side {
+        Side::Base => (slot.base_target(), slot.base_bin()),
+        Side::Candidate => (slot.target(), slot.bin()),
+    };
+    let path = Path::new(inside);
+    let below = |at: &str, dir: PathBuf| path.strip_prefix(at).ok().map(|inner| dir.join(inner));
+    below(TARGET, target).or_else(|| below(BIN, bin)).or_else(|| below(TREE, slot.tree()))
+}
+
+fn limits(work: &Work<'_>) -> Limits {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let cores = u32::try_from(cores).unwrap_or(u32::MAX);
+    Limits {
+        wall: work.wall,
+        cpu: Some(work.wall.saturating_mul(cores)),
+        memory: Some(MEMORY),
+        processes: Some(PROCESSES),
+        descriptors: Some(DESCRIPTORS),
+        file_size: Some(FILE_SIZE),
+        output: work.output,
+        ..Limits::default()
+    }
+}
+
+fn disk(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> WorkshopError {
+    let path = path.to_owned();
+    move |source| WorkshopError::Disk { doing, path, source }
+}
