@@ -45,3 +45,82 @@ fn what_is_not_built_says_so_and_ends_with_14() {
         assert!(said.contains(command) && said.contains("not built yet"), "{said}");
     }
 }
+
+/// A repository with one commit of a file.
+fn repository(dir: &Path) {
+    let git = |arguments: &[&str]| {
+        let done = Command::new("git").arg("-C").arg(dir).args(arguments).output().expect("git starts");
+        assert!(done.status.success(), "git {arguments:?}");
+    };
+    git(&["init", "-q", "-b", "main"]);
+    std::fs::write(dir.join("a.txt"), "a\n").expect("file");
+    git(&["add", "a.txt"]);
+    git(&["-c", "user.name=A", "-c", "user.email=a@example.invalid", "commit", "-q", "-m", "One"]);
+}
+
+#[test]
+fn an_empty_record_is_no_error() {
+    let home = tempfile::tempdir().expect("temporary folder");
+    repository(home.path());
+    for command in ["review", "ops", "lineage"] {
+        let output = selfsmith(home.path(), &[command]);
+        assert_eq!(output.status.code(), Some(0), "{command}");
+        assert!(output.stdout.is_empty() && !output.stderr.is_empty(), "{command}");
+        let json = selfsmith(home.path(), &[command, "--json"]);
+        assert!(json.stdout.is_empty() && json.stderr.is_empty(), "{command}: nothing is no line");
+    }
+    assert_eq!(selfsmith(home.path(), &["lineage", "--verify"]).status.code(), Some(0));
+    assert_eq!(selfsmith(home.path(), &["review", "show", "x"]).status.code(), Some(2));
+}
+
+#[test]
+fn wrong_settings_and_rules_end_with_3_and_name_the_line() {
+    let home = tempfile::tempdir().expect("temporary folder");
+    repository(home.path());
+    let settings = home.path().join(".config/selfsmith/judge.yaml");
+    std::fs::create_dir_all(settings.parent().expect("has one")).expect("folder");
+    std::fs::write(&settings, "landing: review\nspeed: fast\n").expect("file");
+    let output = selfsmith(home.path(), &["evolve", "--goal", "x"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("judge.yaml:2:") && said.contains("speed"), "{said}");
+    std::fs::remove_file(&settings).expect("remove");
+
+    std::fs::create_dir(home.path().join(".selfsmith")).expect("folder");
+    std::fs::write(home.path().join(".selfsmith/evolve.yaml"), "zones: []\nbudgets: {}\n").expect("file");
+    let commit = ["-c", "user.name=A", "-c", "user.email=a@example.invalid", "commit", "-q", "-m", "Rules"];
+    for arguments in [&["add", ".selfsmith"][..], &commit] {
+        Command::new("git").arg("-C").arg(home.path()).args(arguments).status().expect("git starts");
+    }
+    let output = selfsmith(home.path(), &["evolve", "--goal", "x", "--proposer", "cmd:true"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("evolve.yaml") && said.contains("budgets"), "{said}");
+}
+
+#[test]
+fn what_cannot_be_begun_ends_with_2() {
+    let home = tempfile::tempdir().expect("temporary folder");
+    for (arguments, word) in
+        [(&["evolve", "--goal", "x"][..], "no git repository"), (&["review", "--repo", "/nowhere"], "/nowhere")]
+    {
+        let output = selfsmith(home.path(), arguments);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(word), "{said}");
+    }
+    repository(home.path());
+    for (arguments, word) in [
+        (&["evolve"][..], "--goal"),
+        (&["evolve", "--goal", "  "], "empty"),
+        (&["evolve", "--goal", "x", "--proposer", "who"], "replay:FILE"),
+        (&["evolve", "--goal-file", "none.md"], "none.md"),
+        (&["evolve", "--goal", "x", "--proposer", "cmd:true"], "Cargo.toml"),
+        (&["evolve", "--goal", "x", "--branch", "none", "--proposer", "cmd:true"], "none"),
+    ] {
+        let output = selfsmith(home.path(), arguments);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.contains(word), "{arguments:?}: {said}");
+    }
+}

@@ -57,7 +57,7 @@ impl Relay {
         let (model, behind) = match source {
             Source::Replay(tape) => {
                 let model = tape.header.model.clone().unwrap_or_else(|| "cassette".to_owned());
-                (model, Behind::Replay(PlayerHandler::new(Player::new(tape, Normaliser::default()), false)))
+                (model, Behind::Replay(Box::new(PlayerHandler::new(Player::new(tape, Normaliser::default()), false))))
             }
             Source::Live(upstream) => (upstream.model.clone(), Behind::Live(Arc::new(Live::new(upstream)?))),
         };
@@ -109,7 +109,7 @@ struct Gate {
 
 #[derive(Debug)]
 enum Behind {
-    Replay(PlayerHandler),
+    Replay(Box<PlayerHandler>),
     Live(Arc<Live>),
 }
 
