@@ -1,12 +1,30 @@
 //! Asking the model: one request, one [`Reply`], whatever the provider and the channel.
 //!
 //! The trait [`Model`] is what `turn` sees. Behind it: `client` (requests over HTTP through async-openai's `byot`
-//! form), `http` (the one HTTP client, with retry below the library), `assemble` (deltas into a reply), `text_channel`
-//! and `native_channel` (calls), `think` (thinking kept apart), `tape` (record and replay), `usage` (tokens and cost),
-//! `quirks` (the one table of what providers do differently).
+//! form; tries and waits), `http` (the one HTTP client, and the guard below the library that reads every answer first),
+//! `failure` and `retry` (what went wrong, whether to try again), `chunk` and `assemble` (deltas into a reply),
+//! `text_channel` and `native_channel` (calls), `think` (thinking kept apart), `show` (what a person sees while it
+//! streams), `spell` (the conversation as JSON), `tape` (record and replay), `usage` (tokens and cost), `quirks` (the one
+//! table of what providers do differently) and `adapt` (what is learnt of a server by its refusals).
 
+mod adapt;
+mod assemble;
+mod chunk;
+pub mod client;
+pub mod endpoint;
+mod failure;
+pub mod http;
+mod native_channel;
+pub mod quirks;
+pub mod reply;
+pub mod retry;
+pub mod settings;
+mod show;
+pub mod spell;
+pub mod tape;
 pub mod text_channel;
 pub mod think;
+pub mod usage;
 
 use crate::event::Usage;
 use crate::message::{Channel, Message, ToolCall};
@@ -90,7 +108,8 @@ pub struct Refusal {
 /// One whole reply.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reply {
-    /// What goes into the history: thinking, text as received, admitted calls (on the native channel).
+    /// What goes into the history: thinking, text as received without it, and on the native channel all calls: refused
+    /// ones too, because their refusals go back as results under the same ids.
     pub message: Message,
     /// Prose with tool blocks and thinking taken out, runs of three or more line ends folded to two.
     pub visible: String,
@@ -132,6 +151,8 @@ pub enum QueryError {
         what: String,
         /// What to do next.
         hint: String,
+        /// HTTP status, or the number the provider gave in its place.
+        code: Option<u16>,
     },
     /// It could not be reached or kept failing.
     #[error("{what}")]
@@ -140,6 +161,8 @@ pub enum QueryError {
         what: String,
         /// What to do next.
         hint: String,
+        /// HTTP status, or the number the provider gave in its place.
+        code: Option<u16>,
     },
     /// A cassette ran out, is broken, or differs under `--strict`.
     #[error("{what}")]

@@ -196,7 +196,8 @@ async fn the_turns_run_out_after_a_warning() {
 
 #[tokio::test]
 async fn a_model_that_refuses_ends_the_prompt_with_its_words_and_hint() {
-    let refused = QueryError::Refused { what: "ask the model: 401".to_owned(), hint: "set a key".to_owned() };
+    let refused =
+        QueryError::Refused { what: "ask the model: 401".to_owned(), hint: "set a key".to_owned(), code: Some(401) };
     let mut world = world(vec![Err(refused)], 9);
     let report = world.start().prompt("x", &CancellationToken::new()).await;
     assert_eq!(report.ending, Ending::ModelRefused);

@@ -54,4 +54,6 @@ pub static EN: Texts = Texts {
     welcome: "Selfsmith {version} · {model} · {root} · /help",
     again_to_leave: "press Ctrl-C again, or Ctrl-D, to leave",
     stopped: "stopped",
+    untrusted_settings: "{file} is not trusted, so these of its settings are ignored: {keys}",
+    setting_without_effect: "the setting {key} is known but not built yet: it has no effect",
 };

@@ -108,6 +108,10 @@ pub struct Texts {
     pub again_to_leave: &'static str,
     /// A turn was stopped by the person.
     pub stopped: &'static str,
+    /// A project's file says what it may not say before it is trusted; `{file}`, `{keys}`.
+    pub untrusted_settings: &'static str,
+    /// A setting that nothing comes of yet; `{key}`.
+    pub setting_without_effect: &'static str,
 }
 
 /// Put values into a text. A placeholder without a value stays, so that a mistake shows instead of panicking.

@@ -24,7 +24,7 @@ pub use form::form;
 pub use frame::{fence_marks, out_of_fence};
 pub use holder::{Holder, Shown};
 
-use crate::query::{Refusal, ToolSpec};
+use crate::query::{Refusal, ToolSpec, think};
 use close::Known;
 use scan::{Scanner, Step};
 use serde_json::{Map, Value};
@@ -67,6 +67,8 @@ pub struct Parsed {
     pub visible: String,
     /// Thinking without its tags.
     pub thinking: String,
+    /// The text as received without thinking and its tags, calls included byte for byte: what goes into the history.
+    pub said: String,
     /// Whether a call had no end.
     pub unclosed: bool,
     /// Whether thinking had no end; then the reply is no final answer.
@@ -76,18 +78,26 @@ pub struct Parsed {
 /// Take a whole reply apart. Without tools only thinking is told from prose.
 pub fn parse(text: &str, finish: Finish, tools: &[ToolSpec]) -> Parsed {
     let mut parsed = Parsed::default();
-    // Where in `calls`, `refusals` and `visible` the stretch since the last thinking began.
-    let mut since = (0, 0, 0);
+    // Where in `calls`, `refusals`, `visible` and `said` the stretch since the last thinking began.
+    let mut since = (0, 0, 0, 0);
     let mut scanner = Scanner::new(text.len());
     loop {
-        match scanner.step(text, Known::Whole, finish, tools) {
+        let from = scanner.at;
+        let step = scanner.step(text, Known::Whole, finish, tools);
+        if !is_thinking(&step, text, from) {
+            parsed.said.push_str(tag::cut(text, from..scanner.at));
+        }
+        match step {
             Step::Text(range) => parsed.visible.push_str(tag::cut(text, range)),
             Step::Thought(range) => parsed.thinking.push_str(tag::cut(text, range)),
             Step::Skip => {}
-            Step::ThoughtEnd => since = (parsed.calls.len(), parsed.refusals.len(), parsed.visible.len()),
+            Step::ThoughtEnd => {
+                since = (parsed.calls.len(), parsed.refusals.len(), parsed.visible.len(), parsed.said.len());
+            }
             Step::Recant => {
                 parsed.calls.truncate(since.0);
                 parsed.refusals.truncate(since.1);
+                parsed.said.truncate(since.3);
                 let drafts = parsed.visible.split_off(since.2);
                 parsed.thinking.push_str(&drafts);
                 parsed.unclosed = false;
@@ -107,7 +117,17 @@ pub fn parse(text: &str, finish: Finish, tools: &[ToolSpec]) -> Parsed {
     parsed.thinking_unclosed = scanner.is_thinking();
     parsed.visible = folded(&parsed.visible);
     parsed.thinking = parsed.thinking.trim().to_owned();
+    parsed.said = parsed.said.trim().to_owned();
     parsed
+}
+
+/// Whether a step from `from` on was over thinking or one of its tags.
+fn is_thinking(step: &Step, text: &str, from: usize) -> bool {
+    match step {
+        Step::Thought(_) | Step::ThoughtEnd | Step::Recant => true,
+        Step::Skip => think::tag_at(text, from).is_some(),
+        Step::Text(_) | Step::Calls { .. } | Step::More | Step::End => false,
+    }
 }
 
 /// The tool of this name or alias.

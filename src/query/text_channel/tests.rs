@@ -235,3 +235,16 @@ fn a_lone_closer_takes_back_what_was_shown() {
     assert_eq!(shown, [Shown::Text("maybe so".to_owned()), Shown::Recant, Shown::Text("yes".to_owned())]);
     assert_eq!(parse("maybe so</think>yes", Finish::Whole, &[]).thinking, "maybe so");
 }
+
+#[test]
+fn what_was_said_keeps_calls_byte_for_byte_and_drops_thinking() {
+    let specs = tools();
+    let said = |text: &str| parse(text, Finish::Whole, &specs).said;
+    assert_eq!(said("<think>plan</think>\n\nLook:\n<view path=\"a\"/>\n"), "Look:\n<view path=\"a\"/>");
+    assert_eq!(said("let me see</think>It is X."), "It is X.");
+    assert_eq!(
+        said("<create path=\"p\">\n<think>keep</think>\n</create>"),
+        "<create path=\"p\">\n<think>keep</think>\n</create>"
+    );
+    assert_eq!(said("Sure.\n<think>hmm"), "Sure.");
+}

@@ -9,6 +9,7 @@ mod config;
 mod edit;
 mod file_blocks;
 mod git;
+mod model_call;
 mod native_tool_delta;
 mod path;
 mod retrieval;

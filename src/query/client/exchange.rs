@@ -1,0 +1,122 @@
+//! Tries of one request: waits, adaptations, and what a person sees of them.
+
+use super::Client;
+use super::attempt::Broken;
+use crate::message::Channel;
+use crate::query::assemble::Raw;
+use crate::query::failure::{Failure, Kind};
+use crate::query::retry::{Decision, Progress, decide};
+use crate::query::show::{On, Show};
+use crate::query::tape::Tape;
+use crate::query::{Delta, QueryError, Request, reply};
+use serde_json::Value;
+
+impl Client {
+    /// A raw reply, and the limit on tokens that was really sent.
+    pub(super) async fn exchange(
+        &self,
+        request: &Request<'_>,
+        messages: &[Value],
+        limit: u64,
+        on: On<'_>,
+    ) -> Result<(Raw, u64), QueryError> {
+        let held_back = match self.channel {
+            Channel::Text => request.tools,
+            Channel::Native => &[],
+        };
+        let mut tried = 0_u32;
+        loop {
+            let (endpoint, spelling) = {
+                let learnt = self.learnt();
+                (learnt.endpoint.clone(), learnt.spelling)
+            };
+            let sent = spelling.limit_at_most.map_or(limit, |at_most| limit.min(at_most));
+            let body = self.body(request, messages, spelling, sent);
+            let mut show = Show::new(on, held_back);
+            let broken = match self.attempt(&endpoint, &body, &mut show).await {
+                Ok(raw) => {
+                    show.finish(reply::finish_of(&raw));
+                    self.keep(&body, &raw)?;
+                    return Ok((raw, sent));
+                }
+                Err(broken) => broken,
+            };
+            if self.adapt(&broken.failure, sent, on) {
+                continue;
+            }
+            tried += 1;
+            let progress = if broken.partial.is_some() { Progress::Midway } else { Progress::Nothing };
+            match self.decide(&broken.failure, tried, progress) {
+                Decision::After(wait) => {
+                    let why = broken.failure.to_string();
+                    show.void(&why);
+                    let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+                    on(Delta::Retrying { attempt: tried + 1, wait_ms, why });
+                    tokio::time::sleep(wait).await;
+                }
+                Decision::GiveUp => return self.give_up(broken, &body, tried, show).map(|raw| (raw, sent)),
+            }
+        }
+    }
+
+    /// On a cassette a reply that breaks off was recorded so; asking again would take the next turn's reply.
+    fn decide(&self, failure: &Failure, tried: u32, progress: Progress) -> Decision {
+        let is_replayed_cut = matches!(self.tape, Tape::Replay(_)) && progress == Progress::Midway;
+        if is_replayed_cut && failure.kind == Kind::Dropped {
+            return Decision::GiveUp;
+        }
+        decide(&self.settings.retry, failure, tried, progress, (self.surroundings.dice)())
+    }
+
+    /// The cut reply where words came and only their end is missing, else the error.
+    fn give_up(&self, broken: Broken, body: &Value, tried: u32, mut show: Show<'_>) -> Result<Raw, QueryError> {
+        let only_the_end = matches!(broken.failure.kind, Kind::Dropped | Kind::TimedOut | Kind::Broken);
+        match broken.partial {
+            Some(raw) if only_the_end && broken.failure.code.is_none() => {
+                show.finish(reply::finish_of(&raw));
+                self.keep(body, &raw)?;
+                Ok(raw)
+            }
+            _ => Err(self.error(&broken.failure, tried)),
+        }
+    }
+
+    /// Change what is sent where the server's words say how; true if another try is worth it.
+    fn adapt(&self, failure: &Failure, sent: u64, on: On<'_>) -> bool {
+        let mut learnt = self.learnt();
+        if let Some(spelling) = learnt.spelling.adapted(failure, sent) {
+            learnt.spelling = spelling;
+            return true;
+        }
+        let is_404 = failure.code == Some(404) && !failure.what.to_lowercase().contains("model");
+        match learnt.endpoint.with_v1().filter(|_| is_404) {
+            Some(endpoint) => {
+                on(Delta::Notice(format!("{} has no chat; trying {endpoint}", learnt.endpoint)));
+                learnt.endpoint = endpoint;
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn keep(&self, body: &Value, raw: &Raw) -> Result<(), QueryError> {
+        self.tape
+            .keep(body, &raw.to_tape())
+            .map_err(|error| QueryError::Cassette { what: format!("could not {error}"), hint: error.hint().to_owned() })
+    }
+
+    fn error(&self, failure: &Failure, tried: u32) -> QueryError {
+        let hint = failure.kind.remedy().to_owned();
+        let address = self.endpoint();
+        let what = match tried {
+            0 | 1 => format!("could not ask {address}: {failure}"),
+            more => format!("could not ask {address}, {more} times: {failure}"),
+        };
+        let code = failure.code;
+        match failure.kind {
+            Kind::Cassette => QueryError::Cassette { what: failure.what.clone(), hint },
+            kind if kind.is_retryable() => QueryError::Unavailable { what, hint, code },
+            _ => QueryError::Refused { what, hint, code },
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! The model behind an OpenAI-compatible endpoint, as the loop sees it.
+//!
+//! One [`Client::ask`] is: spell the conversation, exchange it for a raw reply (`exchange`: tries, waits, adaptations),
+//! grow the limit while the reply is cut by it (B3), read the reply by its channel. It knows no terminal and no clock of
+//! its own; waiting uses the runtime's timer.
+
+mod attempt;
+mod connection;
+mod exchange;
+
+pub use connection::{ConnectionError, Key, Surroundings};
+
+use crate::event::Usage;
+use crate::message::Channel;
+use crate::query::adapt::{Sent, Spelling};
+use crate::query::assemble::Raw;
+use crate::query::endpoint::Endpoint;
+use crate::query::http::Transport;
+use crate::query::quirks::Preset;
+use crate::query::settings::{ChannelChoice, Growth, Settings};
+use crate::query::show::On;
+use crate::query::tape::Tape;
+use crate::query::usage::{Meter, estimate};
+use crate::query::{Delta, Model, QueryError, Reply, Request, reply, spell};
+use futures::future::BoxFuture;
+use serde_json::{Map, Value, json};
+use std::sync::{Mutex, PoisonError};
+
+/// A model that is asked over HTTP, or from a cassette.
+#[derive(Debug)]
+pub struct Client {
+    settings: Settings,
+    growth: Growth,
+    name: String,
+    channel: Channel,
+    preset: &'static Preset,
+    key: Option<Key>,
+    transport: Transport,
+    tape: Tape,
+    surroundings: Surroundings,
+    learnt: Mutex<Learnt>,
+}
+
+/// What this session found out about the server.
+#[derive(Debug)]
+struct Learnt {
+    endpoint: Endpoint,
+    spelling: Spelling,
+    meter: Meter,
+}
+
+impl Model for Client {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn channel(&self) -> Channel {
+        self.channel
+    }
+
+    fn ask<'a>(&'a self, request: Request<'a>, on: On<'a>) -> BoxFuture<'a, Result<Reply, QueryError>> {
+        Box::pin(self.grown(request, on))
+    }
+}
+
+impl Client {
+    /// The provider's row in use.
+    pub const fn preset(&self) -> &'static Preset {
+        self.preset
+    }
+
+    /// Where requests go by now.
+    pub fn endpoint(&self) -> Endpoint {
+        self.learnt().endpoint.clone()
+    }
+
+    /// Ask until the reply fits its limit, or the limit may not grow.
+    async fn grown(&self, request: Request<'_>, on: On<'_>) -> Result<Reply, QueryError> {
+        let messages = spell::messages(request.messages, self.preset.echo);
+        let prompt: f64 = messages.iter().map(|message| estimate(&spell::countable(message)) + 4.0).sum::<f64>()
+            + self.tools_estimate(&request);
+        let mut limit = self.growth.initial_max_tokens.min(self.growth.max_tokens_limit);
+        let mut spent = Usage { measured: true, ..Usage::default() };
+        for round in 0_u32.. {
+            let (raw, sent) = self.exchange(&request, &messages, limit, on).await?;
+            for drift in self.tape.take_drifts() {
+                on(Delta::Notice(format!("the cassette differs from what is asked: {drift}")));
+            }
+            let usage = self.count(&raw, prompt);
+            spent = Usage {
+                prompt: spent.prompt + usage.prompt,
+                completion: spent.completion + usage.completion,
+                cached: spent.cached + usage.cached,
+                measured: spent.measured && usage.measured,
+            };
+            let next = limit.saturating_mul(2).min(self.growth.max_tokens_limit);
+            // Where the server itself bounds the limit, asking again gives the same again.
+            let can_grow = round < self.growth.max_retries && next > limit && sent == limit;
+            if raw.is_at_limit() && can_grow {
+                on(Delta::Superseded { why: format!("it was cut off at {limit} tokens; asked again with {next}") });
+                limit = next;
+                continue;
+            }
+            return Ok(self.reply(&raw, &request, spent));
+        }
+        unreachable!("the loop returns or goes on")
+    }
+
+    fn reply(&self, raw: &Raw, request: &Request<'_>, usage: Usage) -> Reply {
+        let read = reply::read(raw, self.channel, request.tools, request.messages);
+        Reply {
+            message: read.message,
+            visible: read.visible,
+            calls: read.calls,
+            refusals: read.refusals,
+            state: read.state,
+            finish: raw.finish.clone().unwrap_or_default(),
+            usage,
+            cost_usd: self.settings.prices.get(&self.name).map(|price| price.cost(&usage)),
+        }
+    }
+
+    fn count(&self, raw: &Raw, prompt: f64) -> Usage {
+        let calls: f64 = raw.calls.iter().map(|call| estimate(&call.arguments) + estimate(&call.name) + 8.0).sum();
+        let completion = estimate(&raw.text) + estimate(&raw.thinking) + calls;
+        self.learnt().meter.read(raw.usage, prompt, completion)
+    }
+
+    fn tools_estimate(&self, request: &Request<'_>) -> f64 {
+        match self.channel {
+            Channel::Text => 0.0,
+            Channel::Native => spell::tools(request.tools).iter().map(|tool| estimate(&tool.to_string())).sum(),
+        }
+    }
+
+    /// The body of a request. What never changes stands first, the limit last.
+    fn body(&self, request: &Request<'_>, messages: &[Value], spelling: Spelling, limit: u64) -> Value {
+        let mut body = Map::new();
+        body.insert("model".into(), self.name.clone().into());
+        if self.channel == Channel::Native && !request.tools.is_empty() {
+            body.insert("tools".into(), spell::tools(request.tools).into());
+        }
+        body.insert("messages".into(), messages.into());
+        body.insert("stream".into(), self.settings.stream.into());
+        if self.settings.stream && spelling.stream_options == Sent::Yes {
+            body.insert("stream_options".into(), json!({"include_usage": true}));
+        }
+        if let (Some(temperature), Sent::Yes) = (self.settings.temperature, spelling.temperature) {
+            body.insert("temperature".into(), temperature.into());
+        }
+        body.insert(spelling.limit.name().into(), limit.into());
+        Value::Object(body)
+    }
+
+    fn learnt(&self) -> std::sync::MutexGuard<'_, Learnt> {
+        self.learnt.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The channel in use.
+const fn channel_of(choice: ChannelChoice, preset: &Preset) -> Channel {
+    match choice {
+        ChannelChoice::Auto => preset.channel,
+        ChannelChoice::Text => Channel::Text,
+        ChannelChoice::Native => Channel::Native,
+    }
+}
+
+#[cfg(test)]
+mod tests;

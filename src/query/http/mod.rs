@@ -1,0 +1,13 @@
+//! The one HTTP client of the program, and the service under async-openai that looks at every answer first.
+//!
+//! [`Client`] is built once and handed to whoever needs it. [`Guard`] sits below async-openai's API and above the
+//! network: it turns statuses, headers and odd bodies into typed failures before the library can lose them, and watches
+//! the body of a good answer (silence, size, encoding). It never repeats a request: `retry` decides that, above.
+
+mod body;
+mod client;
+mod guard;
+
+pub use body::{Facts, Watch};
+pub use client::{Client, HttpError, HttpSettings, Proxy};
+pub use guard::{Guard, Transport, Wants};

@@ -1,0 +1,118 @@
+//! Settings of the model client: the groups `model` and `model_chat` of the configuration, as far as they concern asking.
+
+use crate::query::http::{HttpSettings, Proxy};
+use crate::query::usage::Price;
+use crate::query::{http::Watch, retry};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How the channel is chosen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ChannelChoice {
+    /// As the provider's row says.
+    #[default]
+    Auto,
+    /// Tags in the text.
+    Text,
+    /// The provider's `tool_calls`.
+    Native,
+}
+
+/// The group `model`: which model, and how it is reached.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// Name of a preset; recognised by the base URL where absent.
+    pub provider: Option<String>,
+    /// Base URL; the preset's where absent.
+    pub base_url: Option<String>,
+    /// The model's name.
+    pub name: Option<String>,
+    /// Name of the variable that holds the key; the preset's where absent.
+    pub api_key_env: Option<String>,
+    /// How tool calls travel.
+    pub channel: ChannelChoice,
+    /// Whether replies stream.
+    pub stream: bool,
+    /// Sampling temperature; not sent where absent.
+    pub temperature: Option<f64>,
+    /// Seconds to connect.
+    pub connect_timeout_s: f64,
+    /// Seconds until the first bytes of an answer.
+    pub first_token_timeout_s: f64,
+    /// Seconds of silence within an answer.
+    pub stall_timeout_s: f64,
+    /// How often and when a failed request is repeated.
+    pub retry: retry::Settings,
+    /// Further certificate authorities.
+    pub ca_file: Option<PathBuf>,
+    /// `system`, `off`, or an address.
+    pub proxy: String,
+    /// US dollars per million tokens, by model.
+    pub prices: BTreeMap<String, Price>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            provider: None,
+            base_url: None,
+            name: None,
+            api_key_env: None,
+            channel: ChannelChoice::Auto,
+            stream: true,
+            temperature: None,
+            connect_timeout_s: 20.0,
+            first_token_timeout_s: 600.0,
+            stall_timeout_s: 120.0,
+            retry: retry::Settings::default(),
+            ca_file: None,
+            proxy: "system".into(),
+            prices: BTreeMap::new(),
+        }
+    }
+}
+
+impl Settings {
+    /// What the HTTP client needs. A server on this machine is never reached through a proxy.
+    pub fn http(&self, is_loopback: bool) -> HttpSettings {
+        let proxy = match self.proxy.trim() {
+            _ if is_loopback => Proxy::Off,
+            "system" => Proxy::System,
+            "off" | "none" | "" => Proxy::Off,
+            url => Proxy::Url(url.to_owned()),
+        };
+        HttpSettings { ca_file: self.ca_file.clone(), proxy, connect_timeout: seconds(self.connect_timeout_s) }
+    }
+
+    /// How long silence may last.
+    pub fn watch(&self) -> Watch {
+        Watch { first: seconds(self.first_token_timeout_s), between: seconds(self.stall_timeout_s) }
+    }
+}
+
+/// How a reply that is cut off by its limit grows (B3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Growth {
+    /// Tokens of the first try.
+    pub initial_max_tokens: u64,
+    /// Tokens at most.
+    pub max_tokens_limit: u64,
+    /// Times that the limit is doubled at most.
+    pub max_retries: u32,
+}
+
+impl Default for Growth {
+    fn default() -> Self {
+        Self { initial_max_tokens: 9000, max_tokens_limit: 64_000, max_retries: 3 }
+    }
+}
+
+/// Seconds as people write them; anything that is no time is a day.
+fn seconds(seconds: f64) -> Duration {
+    const DAY: f64 = 86_400.0;
+    Duration::try_from_secs_f64(seconds.min(DAY)).unwrap_or(Duration::from_secs(86_400))
+}

@@ -1,0 +1,94 @@
+//! What a person sees while a reply streams: prose and thinking at once, tool blocks never.
+//!
+//! When prose turns out to have been thinking, or a reply is asked for again, what was shown is declared void and what
+//! still holds is shown anew, so that in the end exactly the right text stands there.
+
+use crate::query::text_channel::{Finish, Holder, Shown};
+use crate::query::{Delta, ToolSpec};
+
+/// Where pieces go.
+pub type On<'a> = &'a (dyn Fn(Delta) + Send + Sync);
+
+/// Shows one try of a reply.
+pub struct Show<'a> {
+    on: On<'a>,
+    holder: Option<Holder>,
+    shown: Vec<Shown>,
+}
+
+impl<'a> Show<'a> {
+    /// With the tools whose blocks are held back; none on the native channel.
+    pub fn new(on: On<'a>, tools: &[ToolSpec]) -> Self {
+        Self { on, holder: Some(Holder::new(tools.to_vec())), shown: Vec::new() }
+    }
+
+    /// A piece of text.
+    pub fn text(&mut self, piece: &str) {
+        let shown = self.holder.as_mut().map(|holder| holder.push(piece)).unwrap_or_default();
+        self.all(shown);
+    }
+
+    /// A piece of thinking from a field of its own.
+    pub fn thinking(&mut self, piece: &str) {
+        self.one(Shown::Thinking(piece.to_owned()));
+    }
+
+    /// The reply is over.
+    pub fn finish(&mut self, finish: Finish) {
+        let shown = self.holder.take().map(|holder| holder.finish(finish)).unwrap_or_default();
+        self.all(shown);
+    }
+
+    /// Take back what was shown, because another try follows.
+    pub fn void(&mut self, why: &str) {
+        if !self.shown.is_empty() {
+            self.shown.clear();
+            (self.on)(Delta::Superseded { why: why.to_owned() });
+        }
+    }
+
+    fn all(&mut self, shown: Vec<Shown>) {
+        for one in shown {
+            match one {
+                Shown::Recant => self.recant(),
+                piece => self.one(piece),
+            }
+        }
+    }
+
+    fn one(&mut self, piece: Shown) {
+        if let Some(delta) = delta(&piece) {
+            (self.on)(delta);
+        }
+        self.shown.push(piece);
+    }
+
+    /// Prose since the last thinking was thinking.
+    fn recant(&mut self) {
+        let from = self.shown.iter().rposition(|piece| matches!(piece, Shown::Thinking(_))).map_or(0, |at| at + 1);
+        if from == self.shown.len() {
+            return;
+        }
+        for piece in self.shown.iter_mut().skip(from) {
+            if let Shown::Text(text) = piece {
+                *piece = Shown::Thinking(std::mem::take(text));
+            }
+        }
+        (self.on)(Delta::Superseded { why: RECANTED.to_owned() });
+        for piece in &self.shown {
+            if let Some(delta) = delta(piece) {
+                (self.on)(delta);
+            }
+        }
+    }
+}
+
+const RECANTED: &str = "it was thinking";
+
+fn delta(piece: &Shown) -> Option<Delta> {
+    match piece {
+        Shown::Text(text) => Some(Delta::Text(text.clone())),
+        Shown::Thinking(text) => Some(Delta::Thinking(text.clone())),
+        Shown::Recant => None,
+    }
+}
