@@ -152,9 +152,9 @@ fn camino_text(path: cargo_metadata::camino::Utf8PathBuf) -> String {
     path.into_string()
 }
 
-fn kind_word(kind: &TargetKind) -> String {
+/// The word for a kind of target; all sorts of libraries are `lib`.
+pub fn kind_word(kind: &TargetKind) -> String {
     match kind {
-        // All sorts of libraries are one to whoever looks at tests.
         TargetKind::Lib | TargetKind::RLib | TargetKind::DyLib | TargetKind::CDyLib | TargetKind::StaticLib => {
             "lib".to_owned()
         }

@@ -42,6 +42,9 @@ pub mod cargo_config;
 pub mod compiled;
 pub mod harness;
 pub mod inline;
+// What weighs candidates: the ladder of gates, and what it knows of the base.
+pub mod baseline;
+pub mod ladder;
 // The gates, and what they run on.
 pub mod gates;
 pub mod members;

@@ -21,6 +21,19 @@ pub struct Member {
     pub has_doctests: bool,
     /// `CARGO_MANIFEST_DIR`, `CARGO_PKG_*`.
     pub variables: Vec<(String, String)>,
+    /// Its targets.
+    pub targets: Vec<Root>,
+}
+
+/// One target of a package.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Root {
+    /// `lib`, `bin`, `test` …, as [`crate::compiled::Unit::kind`].
+    pub kind: String,
+    /// Name.
+    pub name: String,
+    /// Its first source file, as the room sees it.
+    pub source: String,
 }
 
 /// The members in the output of `cargo metadata --no-deps`.
@@ -62,7 +75,16 @@ fn member(package: &Package) -> Member {
         name: package.name.to_string(),
         dir,
         has_doctests: package.targets.iter().any(|target| target.doctest && target.kind.iter().any(is_library)),
+        targets: package.targets.iter().map(root).collect(),
         variables: variables.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+    }
+}
+
+fn root(target: &cargo_metadata::Target) -> Root {
+    Root {
+        kind: target.kind.first().map_or_else(String::new, crate::compiled::kind_word),
+        name: target.name.clone(),
+        source: target.src_path.as_str().to_owned(),
     }
 }
 

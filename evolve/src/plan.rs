@@ -96,6 +96,9 @@ impl Plan {
             if self.has_scenarios() {
                 gates.extend([GateName::Build, GateName::Scenarios]);
             }
+            if !self.schema.is_empty() {
+                gates.insert(GateName::Build);
+            }
             let is_source = path.ends_with(".rs") || compiled.contains(path);
             let is_prose = path.ends_with(".md") || path.ends_with(".txt");
             if rules.is_scenario(path) || is_prose && !is_source {

@@ -100,6 +100,11 @@ impl Toolchain {
         if self.is_of_the_system() { SYSTEM_PATH.to_owned() } else { format!("{IN_ROOM}/bin:{SYSTEM_PATH}") }
     }
 
+    /// Its own libraries, as the room sees them: what a test of a procedural macro is linked with.
+    pub fn libraries_in_room(&self) -> String {
+        if self.is_of_the_system() { "/usr/lib".to_owned() } else { format!("{IN_ROOM}/lib") }
+    }
+
     /// Whether a component's program (`cargo-clippy`, `cargo-fmt`) is there.
     pub fn has(&self, program: &str) -> bool {
         self.sysroot.join("bin").join(program).is_file()

@@ -82,11 +82,13 @@ pub enum Files<'a> {
 
 /// The target folder that a program sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Target {
+pub enum Target<'a> {
     /// It may write there.
     Write,
     /// It may look.
     Read,
+    /// Another folder than the side's, in which it may write.
+    Own(&'a Path),
     /// None.
     None,
 }
@@ -103,7 +105,7 @@ pub struct Work<'a> {
     /// Which files.
     pub files: Files<'a>,
     /// What of the target folder.
-    pub target: Target,
+    pub target: Target<'a>,
     /// Variables on top.
     pub set: Vec<(String, OsString)>,
     /// Wall time.
@@ -237,9 +239,14 @@ impl Workshop {
             Side::Base => (self.slot.base_target(), self.slot.base_bin()),
             Side::Candidate => (self.slot.target(), self.slot.bin()),
         };
-        if work.target != Target::None {
+        let (target, mode) = match work.target {
+            Target::Write => (Some(target), BindMode::ReadWrite),
+            Target::Read => (Some(target), BindMode::ReadOnly),
+            Target::Own(dir) => (Some(dir.to_owned()), BindMode::ReadWrite),
+            Target::None => (None, BindMode::ReadOnly),
+        };
+        if let Some(target) = target {
             fs::create_dir_all(&target).map_err(disk("make", &target))?;
-            let mode = if work.target == Target::Write { BindMode::ReadWrite } else { BindMode::ReadOnly };
             bind(self.readable(target)?, TARGET, mode);
         }
         if bin.is_dir() {

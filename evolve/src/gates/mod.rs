@@ -8,6 +8,7 @@ pub mod lint;
 mod log;
 pub mod scenarios;
 pub mod schema;
+pub mod tests;
 
 use crate::compiled::Compiled;
 use crate::gate::{GateName, GateOutcome, GateReport};

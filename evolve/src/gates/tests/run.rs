@@ -1,0 +1,249 @@
+//! Runs tests: builds the executables through cargo, then runs each by hand.
+
+use super::{Left, Run, Seen, doc};
+use crate::compiled::{Compiled, Unit};
+use crate::defence::Defence;
+use crate::folder::{self, Difference};
+use crate::gates::{Bench, build, command, last_lines};
+use crate::harness::{Heard, Reader};
+use crate::plan::{CargoWords, Step};
+use crate::slot::Scratch;
+use crate::workshop::{Files, TARGET, TREE, Target, Work, WorkshopError};
+use selfsmith_sandbox::{End, Finished};
+use sha2::{Digest, Sha256};
+use std::ffi::OsString;
+use std::time::Duration;
+
+/// Least wall time of an executable.
+const LIMIT: Duration = Duration::from_secs(60);
+/// Wall time of one on the base, before anything is known.
+const FIRST_LIMIT: Duration = Duration::from_secs(1800);
+/// Bytes kept of its output, for diagnostics; names and results are read as they come.
+const OUTPUT: usize = 256 * 1024;
+/// Lines of output in diagnostics.
+const LINES: usize = 120;
+
+/// Look at a side. `base` is what was seen of the base before; limits follow from it.
+///
+/// # Errors
+/// The room cannot be had, or the disk refuses.
+pub fn look(bench: &Bench<'_>, base: &Seen) -> Result<Seen, WorkshopError> {
+    let mut seen = Seen::default();
+    for step in &bench.plan.tests {
+        match step {
+            Step::Cargo(words) => {
+                let before = base.runs.values().map(|run| run.wall_ms).max();
+                if let Some(broken) = cargo_tests(bench, words, base, before, &mut seen)? {
+                    seen.broken = Some(broken);
+                    return Ok(seen);
+                }
+            }
+            Step::Command(line) => {
+                let limits: Vec<_> = base.commands.get(seen.commands.len()).into_iter().collect();
+                seen.commands.push(command::look(bench, line, &limits)?);
+            }
+        }
+    }
+    Ok(seen)
+}
+
+/// One `cargo test`; the text says why its executables cannot be built.
+fn cargo_tests(
+    bench: &Bench<'_>,
+    words: &CargoWords,
+    base: &Seen,
+    base_ms: Option<u64>,
+    seen: &mut Seen,
+) -> Result<Option<String>, WorkshopError> {
+    let only_doc = words.targets.iter().any(|target| target == "--doc");
+    let mut compiled = Compiled::default();
+    if !only_doc {
+        let built = bench.cargo(&["test", "--no-run"], words, &[])?;
+        if !built.succeeded() {
+            seen.log = built.log();
+            return Ok(Some(build::why_broken(&built.compiled)));
+        }
+        compiled = built.compiled;
+    }
+    seen.inputs.extend(build::inputs(bench, &compiled.units));
+    seen.units.extend(compiled.units.iter().cloned());
+    let scratch = fresh_files(bench)?;
+    for unit in compiled.units.iter().filter(|unit| unit.is_test && unit.executable.is_some()) {
+        let name = run_name(bench, unit);
+        let limit = limit(base.runs.get(&name).map(|run| run.wall_ms).or(base_ms), words);
+        let run = execute(bench, unit, &compiled, &scratch, &words.trailing, limit)?;
+        seen.runs.insert(name, run);
+    }
+    if only_doc || words.targets.is_empty() {
+        doc::run(bench, words, &scratch, limit(base_ms, words), seen)?;
+    }
+    compare_files(bench, &scratch, seen)?;
+    Ok(None)
+}
+
+/// Run one executable again, for one test only.
+///
+/// # Errors
+/// The room cannot be had, or the disk refuses.
+pub fn again(bench: &Bench<'_>, run: &Run, test: Option<&str>, limit_from: u64) -> Result<Run, WorkshopError> {
+    let scratch = fresh_files(bench)?;
+    let unit = Unit {
+        package: run.package.clone(),
+        manifest: String::new(),
+        kind: String::new(),
+        target: String::new(),
+        is_test: true,
+        executable: Some(run.executable.clone()),
+        files: Vec::new(),
+        fresh: true,
+    };
+    let trailing: Vec<String> = test.map(|test| vec!["--exact".to_owned(), test.to_owned()]).unwrap_or_default();
+    let limit = limit(Some(limit_from), &CargoWords::default());
+    execute(bench, &unit, &Compiled::default(), &scratch, &trailing, limit)
+}
+
+/// At least a minute, and five times the slower run on the base.
+fn limit(base_ms: Option<u64>, words: &CargoWords) -> Duration {
+    match (words.seconds, base_ms) {
+        (Some(seconds), _) => Duration::from_secs(seconds),
+        (None, Some(ms)) => LIMIT.max(Duration::from_millis(ms.saturating_mul(5))),
+        (None, None) => FIRST_LIMIT,
+    }
+}
+
+/// `sample test counts`: package, kind and name of the target.
+fn run_name(bench: &Bench<'_>, unit: &Unit) -> String {
+    let package = bench.member(&unit.package).map_or(unit.package.as_str(), |member| member.name.as_str());
+    format!("{package} {} {}", unit.kind, unit.target)
+}
+
+fn execute(
+    bench: &Bench<'_>,
+    unit: &Unit,
+    compiled: &Compiled,
+    scratch: &Scratch,
+    trailing: &[String],
+    limit: Duration,
+) -> Result<Run, WorkshopError> {
+    let executable = unit.executable.clone().unwrap_or_default();
+    let mut work =
+        bench.work(std::iter::once(executable.clone()).chain(trailing.iter().cloned()).map(Into::into).collect());
+    if !bench.shop.given.defences.up(Defence::OwnRunner) {
+        work = through_cargo(bench, unit, trailing);
+    }
+    work.files = Files::Scratch(scratch.dir());
+    work.target = if bench.shop.given.defences.up(Defence::OwnRunner) { Target::Read } else { Target::Write };
+    work.wall = limit;
+    work.output = OUTPUT;
+    surround(bench, unit, compiled, &mut work);
+    let mut reader = Reader::default();
+    let mut digest = Sha256::new();
+    let done = bench.shop.run(&work, &mut |bytes| {
+        reader.feed(bytes);
+        digest.update(bytes);
+    })?;
+    let heard = reader.finish();
+    Ok(run_of(executable, unit.package.clone(), &done, heard, &format!("{:x}", Hex(&digest.finalize()))))
+}
+
+/// What cargo would do in our place, for the test that shows why we do it ourselves.
+fn through_cargo(bench: &Bench<'_>, unit: &Unit, trailing: &[String]) -> Work<'static> {
+    let cargo = bench.shop.toolchain.cargo_in_room().to_string_lossy().into_owned();
+    let kind = match unit.kind.as_str() {
+        "lib" => vec!["--lib".to_owned()],
+        kind => vec![format!("--{kind}"), unit.target.clone()],
+    };
+    let words = [cargo, "test".into(), "--locked".into(), "--offline".into(), "-q".into()];
+    let argv =
+        words.into_iter().chain(kind).chain(["--".into(), "--format=pretty".into()]).chain(trailing.iter().cloned());
+    bench.work(argv.map(OsString::from).collect())
+}
+
+/// Folder and variables that cargo gives to a test executable.
+fn surround(bench: &Bench<'_>, unit: &Unit, compiled: &Compiled, work: &mut Work<'_>) {
+    let mut set = |name: &str, value: &str| work.set.push((name.to_owned(), OsString::from(value)));
+    if let Some(member) = bench.member(&unit.package) {
+        work.dir.clone_from(&member.dir);
+        member.variables.iter().for_each(|(name, value)| set(name, value));
+    } else {
+        work.dir = TREE.to_owned();
+    }
+    set("CARGO", &bench.shop.toolchain.cargo_in_room().to_string_lossy());
+    for script in compiled.scripts.iter().filter(|script| script.package == unit.package) {
+        set("OUT_DIR", &script.out_dir);
+        script.variables.iter().for_each(|(name, value)| set(name, value));
+    }
+    let libraries = unit.executable.as_deref().and_then(|path| path.rsplit_once('/')).map(|(dir, _)| dir);
+    if let Some(deps) = libraries {
+        let above = deps.strip_suffix("/deps").unwrap_or(TARGET);
+        set("LD_LIBRARY_PATH", &format!("{deps}:{above}:{}", bench.shop.toolchain.libraries_in_room()));
+    }
+}
+
+pub(super) fn run_of(executable: String, package: String, done: &Finished, heard: Heard, digest: &str) -> Run {
+    let exit = match done.end {
+        End::Exit(code) => Some(code),
+        _ => None,
+    };
+    let libtest = heard.is_libtest();
+    let odd = if libtest { heard.trouble(exit) } else { None };
+    let stdout = done.stdout.text(|cut| format!("\n… {cut} bytes cut …\n"));
+    let stderr = done.stderr.text(|cut| format!("\n… {cut} bytes cut …\n"));
+    let ended = crate::gates::ended_badly(done.end);
+    Run {
+        executable,
+        package,
+        libtest,
+        odd: odd.or_else(|| (!ended.is_empty()).then(|| format!("it {}", ended.trim()))),
+        results: heard.results,
+        exit,
+        timed_out: done.end == End::TimedOut,
+        digest: (!libtest).then(|| digest.to_owned()),
+        wall_ms: u64::try_from(done.wall.as_millis()).unwrap_or(u64::MAX),
+        log: format!("{ended}{}", failures_first(&last_lines(&stdout, LINES), &last_lines(&stderr, LINES))),
+    }
+}
+
+/// libtest prints what failing tests said after `failures:`; that is what helps.
+fn failures_first(stdout: &str, stderr: &str) -> String {
+    match stdout.split_once("\nfailures:\n") {
+        Some((before, failures)) => format!("failures:\n{failures}\n{stderr}\n{before}\n"),
+        None => format!("{stderr}\n{stdout}"),
+    }
+}
+
+/// A copy of this side's files, with a repository of one commit where the rules ask for one.
+fn fresh_files(bench: &Bench<'_>) -> Result<Scratch, WorkshopError> {
+    let scratch = bench.shop.scratch(&bench.files())?;
+    if bench.plan.git {
+        let script = "git init -q -b main . && git add -A && git -c user.name=trial -c user.email=trial@localhost commit -q \
+            --allow-empty -m base";
+        let mut work = bench.work(["sh", "-c", script].map(OsString::from).to_vec());
+        work.files = Files::Scratch(scratch.dir());
+        work.target = Target::None;
+        work.wall = LIMIT;
+        work.output = OUTPUT;
+        bench.shop.run(&work, &mut |_| {})?;
+    }
+    Ok(scratch)
+}
+
+/// What the tests did to their files.
+fn compare_files(bench: &Bench<'_>, scratch: &Scratch, seen: &mut Seen) -> Result<(), WorkshopError> {
+    let dir = scratch.dir();
+    let disk = |source| WorkshopError::Disk { doing: "compare", path: dir.to_owned(), source };
+    for (path, difference) in folder::differences(&bench.files(), dir, &[".git"]).map_err(disk)? {
+        let left = if difference == Difference::Added { Left::New } else { Left::Changed };
+        seen.left.insert(path.to_string_lossy().into_owned(), left);
+    }
+    Ok(())
+}
+
+/// Bytes as hexadecimal digits.
+struct Hex<'a>(&'a [u8]);
+
+impl std::fmt::LowerHex for Hex<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}

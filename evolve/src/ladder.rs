@@ -1,0 +1,296 @@
+//! The ladder: runs the gates that a change needs, cheapest first, and ends at the first that fails.
+//!
+//! The bounds gate is not among them: it needs what the proposer's folder held besides the tree, so the cycle runs it before.
+//! Promises that every gate which a touched path calls for is run or named as required, so that a missing one cannot pass
+//! for an acceptance. It does not decide a verdict.
+
+use crate::baseline::{self, Facts};
+use crate::candidate::{Candidate, CommitId, TreeId};
+use crate::defence::Defence;
+use crate::gate::{GateName, GateOutcome, GateReport};
+use crate::gates::tests::{Doubt, Judged, Settled};
+use crate::gates::{Bench, Draft, build, command, format, lint, scenarios, schema, tests};
+use crate::inline::{self, Compared};
+use crate::plan::{Plan, Step};
+use crate::progress::{Progress, Report};
+use crate::rules::Rules;
+use crate::weigh::{Baseline, Weigh, WeighError, Weighed};
+use crate::workshop::{Given, Side, Workshop, WorkshopError};
+use selfsmith_repo::{Mode, Repo};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How often a doubtful test is run again, on both sides.
+const AGAIN: u32 = 3;
+
+/// Weighs candidates by real builds and tests.
+pub struct Ladder {
+    repo: Repo,
+    rules: Rules,
+    given: Given,
+    learned: Option<Learned>,
+}
+
+#[derive(Debug)]
+struct Learned {
+    tree: TreeId,
+    shop: Workshop,
+    plan: Plan,
+    facts: Facts,
+}
+
+impl Ladder {
+    /// For one base's rules.
+    pub const fn new(repo: Repo, rules: Rules, given: Given) -> Self {
+        Self { repo, rules, given, learned: None }
+    }
+
+    fn learn(&mut self, tree: &TreeId, report: Report<'_>) -> Result<&Learned, WeighError> {
+        if self.learned.as_ref().is_none_or(|learned| learned.tree != *tree) {
+            let shop = Workshop::open(&self.repo, tree, self.given.clone())?;
+            let plan = Plan::of(&self.rules, shop.slot.base_tree().join("Cargo.toml").is_file());
+            if plan.build.is_empty() && plan.tests.is_empty() && !plan.has_scenarios() {
+                return Err(WeighError {
+                    what: "find anything that builds or tests the project: there is no Cargo.toml at its top and the rules name \
+                           no commands"
+                        .to_owned(),
+                    hint: format!("name some in {} and commit it", crate::rules::RULES_PATH),
+                });
+            }
+            let facts = baseline::learn(&shop, &self.repo, tree, &plan, report)?;
+            self.learned = Some(Learned { tree: tree.clone(), shop, plan, facts });
+        }
+        self.learned.as_ref().ok_or_else(|| WeighError { what: "learn the base".to_owned(), hint: String::new() })
+    }
+}
+
+impl Weigh for Ladder {
+    fn baseline(&mut self, _base: &CommitId, tree: &TreeId, report: Report<'_>) -> Result<Baseline, WeighError> {
+        Ok(self.learn(tree, report)?.facts.baseline())
+    }
+
+    fn weigh(&mut self, candidate: &Candidate, _: &Baseline, report: Report<'_>) -> Result<Weighed, WeighError> {
+        let repo = |source| WeighError::from(WorkshopError::Repo(source));
+        let base = TreeId(self.repo.tree_of(&candidate.base.0).map_err(repo)?);
+        self.learn(&base, report)?;
+        let Some(learned) = &self.learned else {
+            return Err(WeighError { what: "learn the base".to_owned(), hint: String::new() });
+        };
+        let climb = Climb::new(&self.repo, &self.rules, learned, candidate);
+        let weighed = climb.run(report);
+        learned.shop.tidy()?;
+        weighed
+    }
+}
+
+/// One candidate on its way.
+struct Climb<'a> {
+    repo: &'a Repo,
+    rules: &'a Rules,
+    learned: &'a Learned,
+    candidate: &'a Candidate,
+    bench: Bench<'a>,
+}
+
+impl<'a> Climb<'a> {
+    fn new(repo: &'a Repo, rules: &'a Rules, learned: &'a Learned, candidate: &'a Candidate) -> Self {
+        let bench = learned.facts.bench(&learned.shop, &learned.plan, Side::Candidate);
+        Self { repo, rules, learned, candidate, bench }
+    }
+
+    fn run(&self, report: Report<'_>) -> Result<Weighed, WeighError> {
+        let required = self.required();
+        let mut reports: Vec<GateReport> = Vec::new();
+        if required.is_empty() {
+            return Ok(Weighed { reports, required });
+        }
+        self.learned.shop.slot.check_out(self.repo, &self.candidate.tree).map_err(WorkshopError::from)?;
+        self.learned.shop.start_target()?;
+        for gate in in_order(&required, &self.learned.plan) {
+            (report)(Progress::GateStarted { gate });
+            let ran = self.gate(gate)?;
+            (report)(Progress::GateEnded { report: ran.clone() });
+            let ends = matches!(ran.result, GateOutcome::Fail { .. });
+            reports.push(ran);
+            if ends {
+                break;
+            }
+        }
+        Ok(Weighed { reports, required })
+    }
+
+    /// Gates that the touched paths call for. What this machine cannot do (no clippy, no rustfmt) stays required where the
+    /// base could have it done.
+    fn required(&self) -> Vec<GateName> {
+        let facts = &self.learned.facts;
+        let compiled = facts.build.inputs.iter().chain(&facts.tests.inputs).filter(|path| !path.ends_with(".rs"));
+        let compiled: BTreeSet<String> = compiled.cloned().collect();
+        let mut gates = self.learned.plan.gates(&self.candidate.touched, self.rules, &compiled);
+        let up = self.learned.shop.given.defences.up(Defence::Scenarios);
+        gates.retain(|gate| match gate {
+            GateName::Format => facts.format.installed && facts.format.trouble.is_none(),
+            GateName::Tests => !self.learned.plan.tests.is_empty(),
+            GateName::Build => !self.learned.plan.build.is_empty(),
+            GateName::Scenarios => up,
+            _ => true,
+        });
+        gates
+    }
+
+    fn gate(&self, gate: GateName) -> Result<GateReport, WeighError> {
+        let draft = Draft::of(gate);
+        let facts = &self.learned.facts;
+        Ok(match gate {
+            GateName::Schema => self.schema(draft)?,
+            GateName::Format => format::judge(draft, &facts.format, &format::look(&self.bench)?),
+            GateName::Lint => lint::judge(draft, &facts.lint, &lint::look(&self.bench)?),
+            GateName::Build => self.build(draft)?,
+            GateName::Tests => self.tests(draft)?,
+            GateName::Scenarios => {
+                let seen = scenarios::look(&self.bench, &facts.scenarios)?;
+                let mut again = |at: usize| self.again(self.learned.plan.scenarios.get(at));
+                scenarios::judge(draft, &facts.scenarios, &seen, &mut again)?
+            }
+            GateName::Bounds | GateName::Counterfactual | GateName::Mutants | GateName::Evals | GateName::Boot => {
+                draft.not_run("it is not part of the ladder yet")
+            }
+        })
+    }
+
+    fn schema(&self, draft: Draft) -> Result<GateReport, WorkshopError> {
+        let slot = &self.learned.shop.slot;
+        let unreadable = schema::unreadable(&self.candidate.touched, &slot.base_tree(), &slot.tree());
+        let seen = schema::look(&self.bench, &self.learned.facts.schema)?;
+        let mut again = |at: usize| self.again(self.learned.plan.schema.get(at));
+        schema::judge(draft, unreadable, &self.learned.facts.schema, &seen, &mut again)
+    }
+
+    fn build(&self, draft: Draft) -> Result<GateReport, WorkshopError> {
+        let seen = build::look(&self.bench)?;
+        let stale = self.stale(&seen.units);
+        Ok(build::judge(draft, &self.learned.facts.build, &seen, stale))
+    }
+
+    /// What cargo took for built although it changed.
+    fn stale(&self, units: &[crate::compiled::Unit]) -> Option<String> {
+        if !self.learned.shop.given.defences.up(Defence::Fresh) {
+            return None;
+        }
+        let touched = self.candidate.touched.iter().map(|touched| touched.path.clone()).collect();
+        build::stale(&self.bench, units, &touched)
+    }
+
+    fn tests(&self, mut draft: Draft) -> Result<GateReport, WorkshopError> {
+        let facts = &self.learned.facts;
+        let seen = tests::look(&self.bench, &facts.tests)?;
+        if let Some(stale) = self.stale(&seen.units) {
+            return Ok(draft.unknown(stale, ""));
+        }
+        let compared = self.inline()?;
+        let defences = self.learned.shop.given.defences;
+        let mut settled = BTreeMap::new();
+        loop {
+            match tests::judge(draft, &facts.tests, &seen, &compared, &settled, defences) {
+                Judged::Report(report) if matches!(report.result, GateOutcome::Pass | GateOutcome::Ask { .. }) => {
+                    return self.commands(report, &seen);
+                }
+                Judged::Report(report) => return Ok(report),
+                Judged::Again(doubts) => {
+                    for doubt in doubts {
+                        let answer = self.settle(&doubt, &seen)?;
+                        settled.insert(doubt, answer);
+                    }
+                    draft = Draft::of(GateName::Tests);
+                }
+            }
+        }
+    }
+
+    /// Test commands of the rules that are not cargo's, after what the judge ran itself.
+    fn commands(&self, report: GateReport, seen: &tests::Seen) -> Result<GateReport, WorkshopError> {
+        let lines: Vec<_> = self
+            .learned
+            .plan
+            .tests
+            .iter()
+            .filter_map(|step| match step {
+                Step::Command(line) => Some(line),
+                Step::Cargo(_) => None,
+            })
+            .collect();
+        if lines.is_empty() {
+            return Ok(report);
+        }
+        let mut draft = Draft::of(GateName::Tests);
+        draft.counts.clone_from(&report.counts);
+        let mut again = |at: usize| self.again(lines.get(at).copied());
+        let judged = command::judge(draft, &self.learned.facts.tests.commands, &seen.commands, &mut again)?;
+        if judged.result == GateOutcome::Pass {
+            return Ok(report);
+        }
+        Ok(GateReport { took: judged.took + report.took, ..judged })
+    }
+
+    /// A command once more on the base.
+    fn again(&self, line: Option<&crate::rules::CommandLine>) -> Result<command::Ran, WorkshopError> {
+        match line {
+            Some(line) => command::look(&self.bench.of(Side::Base), line, &[]),
+            None => Ok(command::Ran::default()),
+        }
+    }
+
+    /// Run a doubtful test again, the same number of times on both sides, never until it is green.
+    fn settle(&self, doubt: &Doubt, seen: &tests::Seen) -> Result<Settled, WorkshopError> {
+        let test = doubt.test.as_deref();
+        let times = if test.is_some() { AGAIN } else { 1 };
+        let failures = |side: Side, runs: &BTreeMap<String, tests::Run>| -> Result<u32, WorkshopError> {
+            let Some(run) = runs.get(&doubt.run) else { return Ok(0) };
+            let from = self.learned.facts.tests.runs.get(&doubt.run).map_or(run.wall_ms, |base| base.wall_ms);
+            let mut failed = 0;
+            for _ in 0..times {
+                let again = tests::again(&self.bench.of(side), run, test, from)?;
+                let fails = match test {
+                    Some(_) => again.exit != Some(0) || again.odd.is_some(),
+                    None => again.timed_out,
+                };
+                failed += u32::from(fails);
+            }
+            Ok(failed)
+        };
+        let candidate = failures(Side::Candidate, &seen.runs)?;
+        let base = failures(Side::Base, &self.learned.facts.tests.runs)?;
+        Ok(Settled { times, candidate, base })
+    }
+
+    /// Inline tests of the candidate against the base's.
+    fn inline(&self) -> Result<Compared, WorkshopError> {
+        let touches_rust = self.candidate.touched.iter().any(|touched| touched.path.ends_with(".rs"));
+        if !touches_rust {
+            return Ok(Compared::default());
+        }
+        Ok(inline::compare(&self.rust_files(&self.learned.tree)?, &self.rust_files(&self.candidate.tree)?))
+    }
+
+    fn rust_files(&self, tree: &TreeId) -> Result<inline::Files, WorkshopError> {
+        let mut files = inline::Files::new();
+        for entry in self.repo.entries(&tree.0)? {
+            let Some(path) = entry.path.as_str().filter(|path| path.ends_with(".rs")) else { continue };
+            if matches!(entry.mode, Mode::File | Mode::Executable) {
+                // What is no UTF-8 does not compile; the comparison says that it cannot be read.
+                let text = String::from_utf8_lossy(&self.repo.blob(&entry.id)?).into_owned();
+                files.insert(path.to_owned(), text);
+            }
+        }
+        Ok(files)
+    }
+}
+
+/// As they stand, but what runs the project's programs after they were built.
+fn in_order(required: &[GateName], plan: &Plan) -> Vec<GateName> {
+    let mut gates = required.to_vec();
+    if !plan.schema.is_empty() && gates.contains(&GateName::Build) {
+        gates.retain(|gate| *gate != GateName::Schema);
+        let after = gates.iter().position(|gate| *gate == GateName::Build).map_or(0, |at| at + 1);
+        gates.insert(after, GateName::Schema);
+    }
+    gates
+}
