@@ -2,11 +2,13 @@
 //!
 //! A tool that cannot do what was asked returns a [`Answer`] with `Outcome::Failed`: that is feedback, not an error.
 
+pub mod bash;
 mod done;
 
 use crate::message::Outcome;
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// What a call may touch; decides whether a person is asked.
@@ -76,13 +78,17 @@ pub trait Tool: Send + Sync {
 }
 
 /// What every tool may know of its surroundings, passed in when the table is made.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Surroundings {
     /// Root of the workspace, links resolved.
     pub root: PathBuf,
+    /// The environment of this program; commands get a part of it.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Settings of `bash`.
+    pub bash: bash::Settings,
 }
 
 /// Every tool, sorted by name: what the model is offered, in this order.
-pub fn table(_surroundings: &Surroundings) -> Vec<Box<dyn Tool>> {
-    vec![Box::new(done::Done)]
+pub fn table(surroundings: &Surroundings) -> Vec<Box<dyn Tool>> {
+    vec![Box::new(bash::Bash::new(surroundings)), Box::new(done::Done)]
 }

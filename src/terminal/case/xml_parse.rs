@@ -25,7 +25,7 @@ pub fn answer(input: &Value) -> Result<Value, String> {
 
 /// The product's own tools of these names.
 pub fn specs(names: &[&str]) -> Vec<ToolSpec> {
-    tool::table(&Surroundings { root: PathBuf::from(".") })
+    tool::table(&Surroundings { root: PathBuf::from("."), ..Surroundings::default() })
         .iter()
         .filter(|tool| names.contains(&tool.name()))
         .map(|tool| ToolSpec {

@@ -1,0 +1,272 @@
+//! One command: the job that the sandbox is given, and what came of it.
+
+use super::{Settings, screen, walls};
+use crate::tool::Surroundings;
+use selfsmith_sandbox::{
+    Cancel, Captured, End, Environment, Finished, Job, Limits, MissingWall, Program, SandboxError, Stream, run,
+};
+use serde_json::{Value, json};
+use std::error::Error;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Variables that commands see, where they are set. Names that look like keys are dropped by the sandbox in any case.
+const KEPT: [&str; 34] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LANGUAGE",
+    "LC_*",
+    "TZ",
+    "TMPDIR",
+    "COLUMNS",
+    "LINES",
+    "XDG_*",
+    "CC",
+    "CXX",
+    "CFLAGS",
+    "CXXFLAGS",
+    "CPPFLAGS",
+    "LDFLAGS",
+    "PKG_CONFIG_PATH",
+    "LIBRARY_PATH",
+    "C_INCLUDE_PATH",
+    "CPLUS_INCLUDE_PATH",
+    "JAVA_HOME",
+    "GOPATH",
+    "GOROOT",
+    "NVM_*",
+    "PYENV_*",
+    "PYTHONPATH",
+    "VIRTUAL_ENV",
+    "CONDA_*",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "DEBIAN_FRONTEND",
+];
+/// Of cargo's and rustup's variables, those that people set; the rest is what a running cargo leaks.
+const KEPT_OF_CARGO: [&str; 10] = [
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+    "RUSTUP_TOOLCHAIN",
+    "RUSTFLAGS",
+    "CARGO_TARGET_DIR",
+    "CARGO_BUILD_",
+    "CARGO_NET_",
+    "CARGO_HTTP_",
+    "CARGO_SOURCE_",
+    "CARGO_REGISTRIES_",
+];
+/// Nobody sits at this terminal: no colours, no pagers, no editors, no questions.
+const SET: [(&str, &str); 6] = [
+    ("TERM", "dumb"),
+    ("PAGER", "cat"),
+    ("GIT_PAGER", "cat"),
+    ("GIT_EDITOR", "true"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("NO_COLOR", "1"),
+];
+/// Processes and threads of one command: above what large builds take, below what hurts.
+const PROCESSES: u64 = 4096;
+/// Raw bytes kept of each stream, before progress lines are folded away.
+const RAW: usize = 512 * 1024;
+/// What the walls look like from inside.
+const SIGNS: [&str; 7] = [
+    "Permission denied",
+    "Read-only file system",
+    "Operation not permitted",
+    "Network is unreachable",
+    "Could not resolve host",
+    "Temporary failure in name resolution",
+    "failed to lookup address",
+];
+
+/// Everything that a command needs besides its text. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(super) struct Shell(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    settings: Settings,
+    root: PathBuf,
+    environment: Vec<(OsString, OsString)>,
+}
+
+/// What came of a command.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ran {
+    /// How it ended.
+    pub end: End,
+    /// Standard output, bounded and without terminal control.
+    pub stdout: String,
+    /// Standard error, likewise.
+    pub stderr: String,
+    /// Whether something of the output is missing.
+    pub truncated: bool,
+    /// Wall time.
+    pub took: Duration,
+    /// Walls that were asked for and did not stand.
+    pub missing: Vec<MissingWall>,
+}
+
+/// Why a command could not be run.
+#[derive(Debug, thiserror::Error)]
+#[error("run the command")]
+pub struct BashError(#[from] SandboxError);
+
+impl Shell {
+    pub(super) fn new(surroundings: &Surroundings) -> Self {
+        Self(Arc::new(Inner {
+            settings: surroundings.bash.clone(),
+            root: surroundings.root.clone(),
+            environment: surroundings.environment.clone(),
+        }))
+    }
+
+    pub(super) fn default_timeout(&self) -> Duration {
+        Duration::from_secs(self.0.settings.timeout_s)
+    }
+
+    pub(super) fn longest(&self) -> Duration {
+        Duration::from_secs(self.0.settings.max_timeout_s)
+    }
+
+    pub(super) fn output_bytes(&self) -> usize {
+        self.0.settings.output_bytes
+    }
+
+    /// Runs it to its end.
+    pub(super) fn run(&self, command: &str, timeout: Option<Duration>, cancel: &Cancel) -> Result<Ran, BashError> {
+        let limit = self.output_bytes();
+        let wall = timeout.unwrap_or(self.default_timeout());
+        let finished = self.start(command, wall, RAW.max(limit), cancel, &mut |_, _| {})?;
+        let (stdout, cut_out) = shown(&finished.stdout, limit);
+        let (stderr, cut_err) = shown(&finished.stderr, limit);
+        let Finished { end, wall: took, weaker: missing, .. } = finished;
+        Ok(Ran { end, stdout, stderr, truncated: cut_out || cut_err, took, missing })
+    }
+
+    /// Runs it to its end, giving its output away as it comes.
+    pub(super) fn start(
+        &self,
+        command: &str,
+        wall: Duration,
+        output: usize,
+        cancel: &Cancel,
+        on_output: &mut dyn FnMut(Stream, &[u8]),
+    ) -> Result<Finished, BashError> {
+        let inner = &self.0;
+        let job = Job {
+            program: Program::Shell(unix_lines(command)),
+            dir: inner.root.clone(),
+            environment: self.environment(),
+            stdin: Vec::new(),
+            limits: Limits { wall, output, processes: Some(PROCESSES), ..Limits::default() },
+            walls: walls::around(&inner.root, &inner.settings, &inner.environment),
+        };
+        Ok(run(&job, &inner.environment, cancel, on_output)?)
+    }
+
+    fn environment(&self) -> Environment {
+        let inner = &self.0;
+        let keep = KEPT.iter().map(ToString::to_string).chain(inner.settings.keep.iter().cloned()).collect();
+        let mut set: Vec<(String, OsString)> =
+            SET.iter().map(|(name, value)| ((*name).to_owned(), OsString::from(value))).collect();
+        set.extend(inner.environment.iter().filter_map(|(name, value)| {
+            let name = name.to_str().filter(|name| peoples_cargo(name))?;
+            Some((name.to_owned(), value.clone()))
+        }));
+        Environment { keep, set }
+    }
+
+    /// A hint where it looks as if a wall stood in the way.
+    pub(super) fn hint(&self, ran: &Ran) -> Option<String> {
+        let settings = &self.0.settings;
+        let met = settings.sandbox && SIGNS.iter().any(|sign| ran.stderr.contains(sign) || ran.stdout.contains(sign));
+        met.then(|| {
+            let network = if settings.network { "" } else { ", and have no network beyond this machine's loopback" };
+            format!(
+                "[sandbox: commands may write only in the workspace and in temporary folders, not to .git/hooks or \
+                 .git/config{network}]\n"
+            )
+        })
+    }
+}
+
+impl Ran {
+    /// For people and for events.
+    pub(super) fn facts(&self) -> Value {
+        let missing: Vec<String> = self.missing.iter().map(ToString::to_string).collect();
+        json!({
+            "exit": self.exit(),
+            "timed_out": self.end == End::TimedOut,
+            "truncated": self.truncated,
+            "seconds": (self.took.as_secs_f64() * 1000.0).round() / 1000.0,
+            "missing_walls": missing,
+        })
+    }
+
+    /// The exit code; `"signal:9"` for a signal; null where we ended it.
+    pub fn exit(&self) -> Value {
+        match self.end {
+            End::Exit(code) => json!(code),
+            End::Signal(signal) => json!(format!("signal:{signal}")),
+            End::TimedOut | End::LimitExceeded(_) | End::Cancelled => Value::Null,
+        }
+    }
+}
+
+impl BashError {
+    /// The class word of such an error.
+    pub fn class(&self) -> &'static str {
+        match self.0 {
+            SandboxError::BadCommand { .. } => "bad_command",
+            SandboxError::Wall { .. } => "protected",
+            _ => "io",
+        }
+    }
+
+    /// The whole story, with what to do next, as the model reads it.
+    pub fn told(&self) -> String {
+        let mut text = format!("could not {}", self.0);
+        let mut cause = self.0.source();
+        while let Some(error) = cause {
+            text.push_str(&format!(": {error}"));
+            cause = error.source();
+        }
+        format!("{text}. {}", self.0.hint())
+    }
+}
+
+/// One stream as the model gets it, and whether something is missing.
+fn shown(captured: &Captured, limit: usize) -> (String, bool) {
+    /// Stands for the cut until both sides are settled. The output's own ones would be dropped there anyway.
+    const CUT: u8 = 0x1A;
+    let own = |bytes: &[u8]| bytes.iter().copied().filter(|byte| *byte != CUT).collect();
+    let raw = Captured { head: own(&captured.head), tail: own(&captured.tail), dropped: captured.dropped };
+    let mut lost = 0;
+    let text = raw.text(|dropped| {
+        lost = dropped;
+        char::from(CUT).to_string()
+    });
+    let (head, tail) = text.split_once(char::from(CUT)).unwrap_or((&text, ""));
+    screen::bounded(&screen::settled(head), lost, &screen::settled(tail), limit)
+}
+
+/// Scripts from other systems end their lines with CR LF, which bash takes for a part of the last word.
+fn unix_lines(command: &str) -> String {
+    command.replace("\r\n", "\n")
+}
+
+fn peoples_cargo(name: &str) -> bool {
+    let listed = KEPT_OF_CARGO.iter().any(|kept| match kept.strip_suffix('_') {
+        Some(_) => name.starts_with(kept),
+        None => name == *kept,
+    });
+    listed && !selfsmith_sandbox::is_secret_name(name)
+}

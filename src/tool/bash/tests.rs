@@ -1,0 +1,114 @@
+//! The tool as the loop calls it.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use super::*;
+use crate::message::Outcome;
+
+fn tool(root: &std::path::Path) -> Bash {
+    let environment = std::env::vars_os().collect();
+    Bash::new(&Surroundings { root: root.to_owned(), environment, bash: Settings::default() })
+}
+
+async fn call(tool: &Bash, arguments: Value) -> Answer {
+    tool.call(arguments.as_object().unwrap()).await
+}
+
+#[tokio::test]
+async fn output_streams_and_exit_code_are_told() {
+    let root = tempfile::tempdir().unwrap();
+    let tool = tool(root.path());
+    let fine = call(&tool, json!({ "command": "echo out; echo err >&2" })).await;
+    assert_eq!((fine.outcome, fine.text.as_str()), (Outcome::Done, "out\n[stderr]\nerr\n"));
+    let silent = call(&tool, json!({ "command": "exit 7" })).await;
+    assert_eq!((silent.outcome, silent.text.as_str()), (Outcome::Failed, "[no output]\n[exit code 7]\n"));
+    assert_eq!(silent.detail["exit"], 7);
+}
+
+#[tokio::test]
+async fn a_command_that_takes_too_long_says_what_to_do() {
+    let root = tempfile::tempdir().unwrap();
+    let answer = call(&tool(root.path()), json!({ "command": "echo early; sleep 60", "timeout_s": "0.3" })).await;
+    assert_eq!(answer.outcome, Outcome::Failed);
+    assert!(answer.text.starts_with("early\n[timed out") && answer.text.contains("background"), "{}", answer.text);
+    assert_eq!(answer.detail["timed_out"], true);
+}
+
+#[tokio::test]
+async fn what_cannot_be_asked_for_is_said() {
+    let root = tempfile::tempdir().unwrap();
+    let tool = tool(root.path());
+    for arguments in [
+        json!({}),
+        json!({ "command": "  " }),
+        json!({ "command": "true", "job": "1" }),
+        json!({ "command": "true", "timeout_s": "soon" }),
+        json!({ "command": "true", "timeout_s": 0 }),
+        json!({ "command": "echo a\u{0}b" }),
+        json!({ "job": "7" }),
+        json!({ "job": "1", "action": "dance" }),
+    ] {
+        assert_eq!(call(&tool, arguments.clone()).await.outcome, Outcome::Failed, "{arguments}");
+    }
+}
+
+#[tokio::test]
+async fn a_job_is_started_read_waited_for_and_ended() {
+    let root = tempfile::tempdir().unwrap();
+    let tool = tool(root.path());
+    let started = call(&tool, json!({ "command": "echo one; echo two", "background": true })).await;
+    assert!(started.text.contains("job 1 started"), "{}", started.text);
+    let ended = call(&tool, json!({ "job": "1", "action": "wait" })).await;
+    assert!(ended.text.contains("one\n") && ended.text.contains("two\n"), "{}", ended.text);
+    assert!(ended.text.contains("[job 1 has ended with exit code 0]"), "{}", ended.text);
+    let again = call(&tool, json!({ "job": "1" })).await;
+    assert!(again.text.starts_with("[no new output]"), "{}", again.text);
+
+    call(&tool, json!({ "command": "sleep 4714.1", "background": true })).await;
+    let running = call(&tool, json!({ "job": 2 })).await;
+    assert!(running.text.contains("[job 2 is running]"), "{}", running.text);
+    let ended = call(&tool, json!({ "job": "2", "action": "end" })).await;
+    assert!(ended.text.contains("[job 2 was ended as asked]"), "{}", ended.text);
+}
+
+#[tokio::test]
+async fn dropping_the_call_ends_the_command() {
+    let root = tempfile::tempdir().unwrap();
+    let tool = tool(root.path());
+    let waited = tokio::time::timeout(
+        Duration::from_millis(400),
+        call(&tool, json!({ "command": "trap 'echo' EXIT; while :; do echo $$ > alive; sleep 0.05; done" })),
+    );
+    assert!(waited.await.is_err());
+    let gone = || {
+        let id = std::fs::read_to_string(root.path().join("alive")).unwrap_or_default();
+        !std::path::Path::new("/proc").join(id.trim()).join("cmdline").exists()
+    };
+    let until = std::time::Instant::now() + Duration::from_secs(5);
+    while !gone() {
+        assert!(std::time::Instant::now() < until, "it still runs");
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn hooks_and_keys_are_out_of_reach_and_commits_work() {
+    // Outside of the temporary folders, which the walls leave open.
+    let base = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+    let (root, home) = (base.path().join("work"), base.path().join("home"));
+    std::fs::create_dir_all(home.join(".ssh")).unwrap();
+    std::fs::write(home.join(".ssh/id"), "secret").unwrap();
+    std::fs::create_dir(&root).unwrap();
+    let mut environment: Vec<_> = std::env::vars_os().filter(|(name, _)| name != "HOME").collect();
+    environment.extend([("HOME".into(), home.into()), ("OPENAI_API_KEY".into(), "sk-hidden".into())]);
+    let tool = Bash::new(&Surroundings { root: root.clone(), environment, bash: Settings::default() });
+    let made =
+        call(&tool, json!({ "command": "git init -q . && git config user.name n && git config user.email e@x" })).await;
+    assert_eq!(made.outcome, Outcome::Done, "{}", made.text);
+    let tried = "echo x > .git/hooks/pre-commit; git config core.hooksPath /tmp; cat ~/.ssh/id; env | grep sk-; echo x > ../out; \
+                 echo f > f && git add f && git commit -qm first && git log --format=%s";
+    let answer = call(&tool, json!({ "command": tried })).await;
+    assert!(answer.text.starts_with("first\n"), "{}", answer.text);
+    assert!(answer.text.contains("[sandbox: ") && !answer.text.contains("secret"), "{}", answer.text);
+    assert!(!root.join(".git/hooks/pre-commit").exists() && !base.path().join("out").exists());
+    assert!(!std::fs::read_to_string(root.join(".git/config")).unwrap().contains("hooksPath"));
+}
