@@ -149,7 +149,8 @@ fn cargo_fetch(
     Err(DependenciesError::Fetch { said: last })
 }
 
-fn seen_in_room(caller: Caller<'_>) -> Dependencies {
+/// How the room sees what is unpacked already; nothing is fetched.
+pub fn seen_in_room(caller: Caller<'_>) -> Dependencies {
     let mut sources = Sources::default();
     let home = caller.cargo_home();
     let mut read = |folder: &Path, base: &Path| {

@@ -1,10 +1,13 @@
 //! Runs a proposer's program in the room: the candidate's folder, the programs of the system, and what else it was given.
 
+use crate::deps::{CARGO_HOME, Dependencies};
 use crate::proposer::ProposerError;
 use selfsmith_sandbox::{
     Bind, BindMode, Cancel, Captured, End, Environment, Finished, Forward, Job, Limits, Program, Room, Stream, Walls,
 };
 use std::ffi::OsString;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -20,6 +23,8 @@ const VARIABLE: usize = 96 * 1024;
 pub struct Kit {
     /// Further folders, such as a toolchain's.
     pub binds: Vec<Bind>,
+    /// Packages that are unpacked already, for builds without a network.
+    pub packages: Dependencies,
     /// Variables for it.
     pub set: Vec<(String, OsString)>,
     /// Variables of the caller that may go in: locale, terminal, time zone.
@@ -61,9 +66,15 @@ pub fn run(kit: &Kit, run: Run<'_>, on_output: &mut dyn FnMut(&[u8])) -> Result<
     selfsmith_sandbox::give_to_room(run.dir).map_err(|error| broken(format!("could not {error}"), error.hint()))?;
     let mut binds = vec![Bind { source: run.dir.to_owned(), at: PathBuf::from(CANDIDATE), mode: BindMode::ReadWrite }];
     binds.extend(kit.binds.iter().cloned());
+    let cargo = cargo_home(&kit.packages).map_err(|error| {
+        broken(format!("could not make a folder for cargo: {error}"), "make room in the temporary folder".to_owned())
+    })?;
+    binds.push(Bind { source: cargo.path().to_owned(), at: CARGO_HOME.into(), mode: BindMode::ReadWrite });
+    binds.extend(kit.packages.binds.iter().cloned());
     binds.extend(run.binds);
     let forwards = run.relay.map(|socket| Forward { port: RELAY_PORT, socket: socket.to_owned() });
     let mut set = kit.set.clone();
+    set.push(("CARGO_HOME".to_owned(), CARGO_HOME.into()));
     set.extend(run.set);
     let job = Job {
         program: Program::Argv(run.argv),
@@ -105,6 +116,19 @@ pub fn run(kit: &Kit, run: Run<'_>, on_output: &mut dyn FnMut(&[u8])) -> Result<
         End::Cancelled => Err(broken(format!("`{shown}` was stopped"), "start the same command again".to_owned())),
         End::Exit(_) | End::Signal(_) => Ok(finished),
     }
+}
+
+/// Cargo's home for one run, gone afterwards.
+fn cargo_home(packages: &Dependencies) -> io::Result<tempfile::TempDir> {
+    let home = tempfile::Builder::new().prefix("selfsmith-cargo-").tempdir()?;
+    for bind in &packages.binds {
+        if let Ok(inner) = bind.at.strip_prefix(CARGO_HOME) {
+            fs::create_dir_all(home.path().join(inner))?;
+        }
+    }
+    fs::write(home.path().join("config.toml"), &packages.config)?;
+    selfsmith_sandbox::give_to_room(home.path()).map_err(io::Error::other)?;
+    Ok(home)
 }
 
 /// A text for a variable, cut where the system would refuse it.

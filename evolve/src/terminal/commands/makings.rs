@@ -2,6 +2,7 @@
 
 use crate::terminal::commands::place::Place;
 use crate::terminal::commands::stop::Stop;
+use selfsmith::deps::{Caller, seen_in_room};
 use selfsmith::exit::Exit;
 use selfsmith::launcher;
 use selfsmith::proposer::agent::AgentProgram;
@@ -71,6 +72,7 @@ fn kit(place: &Place, wishes: &Wishes, cancel: &Cancel, around: &Surroundings) -
     // A proposer may do without; what needs a toolchain says so itself.
     if let Ok(toolchain) = Toolchain::find(place.state.root(), &vars, cancel) {
         kit.binds = toolchain.binds();
+        kit.packages = seen_in_room(Caller { environment: &vars, workdir: place.repo.workdir().ok() });
         kit.set.push(("PATH".to_owned(), toolchain.path_in_room().into()));
         kit.set.push(("CARGO_TARGET_DIR".to_owned(), "/tmp/target".into()));
         kit.set.push(("CARGO_NET_OFFLINE".to_owned(), "true".into()));
