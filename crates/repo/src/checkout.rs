@@ -76,8 +76,6 @@ impl Repo {
         if git_dir.join("index.lock").exists() {
             return Err(kept("another git process holds its index.lock".into()));
         }
-        let refresh = Git::new(caller, path).variable("GIT_OPTIONAL_LOCKS", "1");
-        refresh.finish(&["update-index", "-q", "--refresh"])?; // says by its exit that files differ; looked at below
         if work_in(path, git_dir, &to_tree, caller)?.is_clean() {
             return Ok(()); // done before, by a run that was killed afterwards
         }
@@ -88,6 +86,9 @@ impl Repo {
         if let Some(in_the_way) = self.unknown_in_the_way(path, &from_tree, &to_tree)? {
             return Err(kept(format!("the new commit has {in_the_way}, and a file of yours is there already")));
         }
+        // Files that only look touched would stop what follows. Its exit code tells no more than was looked at above.
+        let refresh = Git::new(caller, path).variable("GIT_OPTIONAL_LOCKS", "1");
+        refresh.finish(&["update-index", "-q", "--refresh"])?;
         let done = Git::new(caller, path).finish(&["read-tree", "-m", "-u", &from_tree, &to_tree])?;
         if done.ok() { Ok(()) } else { Err(kept(done.said())) }
     }
@@ -178,18 +179,23 @@ pub(crate) fn operation_in(git_dir: &Path) -> Option<&'static str> {
 }
 
 fn work_in(path: &Path, git_dir: &Path, at: &str, caller: Caller<'_>) -> Result<Work, RepoError> {
-    let count =
-        |args: &[&str]| -> Result<usize, RepoError> { Ok(fields(&Git::new(caller, path).output(args)?).count()) };
     // Submodules are not looked into: an update does not touch them.
-    let names = ["--name-only", "-z", "--no-ext-diff", "--ignore-submodules=dirty", "--no-renames"];
-    let staged = [&["diff-index", "--cached"], names.as_slice(), &[at, "--"]].concat();
-    let changed = [&["diff", "--no-textconv"], names.as_slice(), &["--"]].concat();
-    Ok(Work {
-        staged: count(&staged)?,
-        changed: count(&changed)?,
-        untracked: count(&["ls-files", "-z", "--others", "--exclude-standard"])?,
-        operation: operation_in(git_dir),
-    })
+    let submodules = "--ignore-submodules=dirty";
+    let staged = ["diff-index", "--cached", "--name-only", "-z", "--no-renames", submodules, at, "--"];
+    let staged = Git::new(caller, path).output(&staged)?;
+    // Not `git diff`: that one writes its notes of times into the index.
+    let status = ["status", "--porcelain=v2", "-z", "--untracked-files=all", "--no-renames", submodules];
+    let status = Git::new(caller, path).output(&status)?;
+    let mut work = Work { staged: fields(&staged).count(), operation: operation_in(git_dir), ..Work::default() };
+    for field in fields(&status) {
+        match field {
+            [b'?', ..] => work.untracked += 1,
+            // The second letter compares the file with the index; the first, with HEAD, is not asked for here.
+            [b'1', b' ', _, b'.', ..] => {}
+            _ => work.changed += 1,
+        }
+    }
+    Ok(work)
 }
 
 fn described(work: &Work) -> String {

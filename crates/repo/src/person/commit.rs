@@ -44,7 +44,7 @@ impl WorkTree<'_> {
     pub fn commit_all(&self, message: &str, timeout: Duration) -> Result<Committed, PersonError> {
         self.may_commit()?;
         let selection = select(self.changes(Moves::AsTwo)?);
-        let (settings, guard) = self.prepare(&selection)?;
+        let (filters, guard) = self.prepare(&selection)?;
         let known = ["add", "--update"].map(str::to_owned).to_vec();
         let unknown = ["add", "--pathspec-from-file=-", "--pathspec-file-nul"].map(str::to_owned).to_vec();
         let steps = [(known, Vec::new()), (unknown, nul_list(&selection.untracked))];
@@ -54,10 +54,10 @@ impl WorkTree<'_> {
             }
             self.guarded(
                 &guard,
-                Attempt { doing: "stage the changes", args, stdin, settings: settings.clone(), timeout },
+                Attempt { doing: "stage the changes", args, stdin, filters: filters.clone(), timeout },
             )?;
         }
-        self.make_commit(&guard, message, &selection, &[], settings, timeout)
+        self.make_commit(&guard, message, &selection, &[], filters, timeout)
     }
 
     /// Commits what differs in these files, or below these folders, and nothing else; what else is staged stays staged.
@@ -75,18 +75,18 @@ impl WorkTree<'_> {
         }
         let within = |c: &Changed| wanted.iter().any(|path| c.path.is_within(path.as_bytes()));
         let selection = select(changes.into_iter().filter(within).collect());
-        let (settings, guard) = self.prepare(&selection)?;
+        let (filters, guard) = self.prepare(&selection)?;
         if !selection.untracked.is_empty() {
             let args =
                 ["add", "--intent-to-add", "--pathspec-from-file=-", "--pathspec-file-nul"].map(str::to_owned).to_vec();
             let stdin = nul_list(&selection.untracked);
             self.guarded(
                 &guard,
-                Attempt { doing: "stage the new files", args, stdin, settings: settings.clone(), timeout },
+                Attempt { doing: "stage the new files", args, stdin, filters: filters.clone(), timeout },
             )?;
         }
         let only = ["--only", "--pathspec-from-file=-", "--pathspec-file-nul"];
-        self.make_commit(&guard, message, &selection, &only, settings, timeout)
+        self.make_commit(&guard, message, &selection, &only, filters, timeout)
     }
 
     /// Whether a commit can be made here and now.
@@ -124,7 +124,7 @@ impl WorkTree<'_> {
 
     /// A path without a change: it must at least be a file that git knows.
     fn may_be_unchanged(&self, path: &TreePath) -> Result<(), PersonError> {
-        if self.is_known(path)? {
+        if !self.indexed(path)?.is_empty() {
             return Ok(());
         }
         match fs::symlink_metadata(path.below(&self.top)) {
@@ -141,8 +141,8 @@ impl WorkTree<'_> {
             }
             return Err(PersonError::new(Class::NoChange, message));
         }
-        let settings = self.binding_filters(&selection.paths)?;
-        Ok((settings, Guard::new(self)?))
+        let filters = self.filters_of(&selection.paths)?;
+        Ok((filters, Guard::new(self)?))
     }
 
     /// Runs a step, and puts everything back when it fails.
@@ -166,7 +166,7 @@ impl WorkTree<'_> {
         message: &str,
         selection: &Selection,
         only: &[&str],
-        settings: Vec<String>,
+        filters: Vec<String>,
         timeout: Duration,
     ) -> Result<Committed, PersonError> {
         let before = self.head()?;
@@ -175,7 +175,7 @@ impl WorkTree<'_> {
         let fixed = ["commit", "--quiet", "--cleanup=whitespace", "--file", &name];
         let args = fixed.iter().chain(only).map(|arg| (*arg).to_owned()).collect();
         let stdin = if only.is_empty() { Vec::new() } else { nul_list(&selection.paths) };
-        self.guarded(guard, Attempt { doing: "commit", args, stdin, settings, timeout })?;
+        self.guarded(guard, Attempt { doing: "commit", args, stdin, filters, timeout })?;
         match self.head()? {
             Some(id) if Some(&id) != before.as_ref() => Ok(Committed { id, warnings: selection.warnings.clone() }),
             _ => Err(PersonError::new(Class::Failed, "commit: git says that it did, and HEAD has not moved")),

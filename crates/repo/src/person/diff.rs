@@ -1,9 +1,11 @@
 //! The work tree's changes as a patch. Promises that content which is no UTF-8 is shown as well as it can be and never fatal,
 //! and that no external diff program or converter runs.
 
-use super::{Difference, PersonError, WorkTree, error};
+use super::{Class, Difference, PersonError, WorkTree, error};
 use crate::path::TreePath;
 use crate::program::fields;
+use std::fs;
+use std::io::ErrorKind;
 
 /// What differs, and how.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,10 +28,18 @@ impl WorkTree<'_> {
             Some(commit) => commit,
             None => self.empty_tree()?,
         };
+        // `git diff` writes its notes of times into the index, so it gets a copy.
+        let failed = |e| PersonError::new(Class::Failed, format!("copy the index: {e}"));
+        let copy = tempfile::tempdir().map_err(failed)?;
+        let index = copy.path().join("index");
+        match fs::copy(self.git_dir.join("index"), &index) {
+            Err(e) if e.kind() != ErrorKind::NotFound => return Err(failed(e)),
+            _ => {}
+        }
         let run = |how: &[&str]| {
-            let fixed = ["diff", "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/"];
+            let fixed = ["diff", "--no-color", "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/"];
             let args = [fixed.as_slice(), how, &[&base, "--"]].concat();
-            let done = self.git().finish(&args)?;
+            let done = self.git().variable("GIT_INDEX_FILE", &index).finish(&args)?;
             if done.ok() { Ok(done) } else { Err(error::of_command("compare with the last commit", &done)) }
         };
         let mut files: Vec<TreePath> =

@@ -8,11 +8,11 @@ use crate::program::fields;
 use std::collections::BTreeMap;
 
 impl WorkTree<'_> {
-    /// Settings that make the filters of these paths binding.
+    /// The filters of these paths by name.
     ///
     /// # Errors
     /// A filter that `.gitattributes` names and no configuration knows.
-    pub(super) fn binding_filters(&self, paths: &[TreePath]) -> Result<Vec<String>, PersonError> {
+    pub(super) fn filters_of(&self, paths: &[TreePath]) -> Result<Vec<String>, PersonError> {
         let done = self.git().stdin(nul_list(paths)).finish(&["check-attr", "-z", "--stdin", "filter"])?;
         if !done.ok() {
             return Err(error::of_command("read attributes", &done));
@@ -34,7 +34,7 @@ impl WorkTree<'_> {
                 return Err(PersonError::new(Class::Filter, message));
             }
         }
-        Ok(drivers.into_keys().map(|driver| format!("filter.{driver}.required=true")).collect())
+        Ok(drivers.into_keys().collect())
     }
 
     fn has_clean(&self, driver: &str) -> Result<bool, PersonError> {

@@ -1,7 +1,7 @@
 //! A command that may change the person's index or fail half way, with the way back: the index as it was, and no lock file
 //! left behind by a git that was ended. Promises to remove no lock that was there before.
 
-use super::trace::Trace;
+use super::trace::{Child, Trace};
 use super::{Class, PersonError, WorkTree, error};
 use crate::program::Done;
 use selfsmith_sandbox::End;
@@ -88,7 +88,8 @@ pub(super) struct Attempt<'a> {
     pub doing: &'a str,
     pub args: Vec<String>,
     pub stdin: Vec<u8>,
-    pub settings: Vec<String>,
+    /// Filters that must not fail.
+    pub filters: Vec<String>,
     pub timeout: Duration,
 }
 
@@ -97,44 +98,45 @@ impl WorkTree<'_> {
     pub(super) fn attempt(&self, attempt: Attempt<'_>) -> Result<Result<(), (PersonError, Done)>, PersonError> {
         let trace = Trace::new().map_err(|e| PersonError::new(Class::Failed, format!("make a temporary file: {e}")))?;
         let (name, value) = trace.variable();
-        let mut git = self.git().with_hooks(attempt.timeout).variable(name, value).stdin(attempt.stdin);
+        let mut git = self.git().with_hooks(attempt.timeout).variable(name, value).stdin(attempt.stdin.clone());
         for setting in ["user.useConfigOnly=true", "i18n.commitEncoding=UTF-8", "gc.auto=0", "maintenance.auto=false"] {
             git = git.setting(setting);
         }
-        for setting in attempt.settings {
-            git = git.setting(setting);
+        for filter in &attempt.filters {
+            git = git.setting(format!("filter.{filter}.required=true"));
         }
         let done = git.finish(&attempt.args)?;
         if done.ok() {
             return Ok(Ok(()));
         }
-        Ok(Err((blame(attempt.doing, attempt.timeout, &done, &trace), done)))
+        Ok(Err((blame(&attempt, &done, &trace), done)))
     }
 }
 
 /// Who made it fail.
-fn blame(doing: &str, timeout: Duration, done: &Done, trace: &Trace) -> PersonError {
+fn blame(attempt: &Attempt<'_>, done: &Done, trace: &Trace) -> PersonError {
+    let Attempt { doing, filters, timeout, .. } = attempt;
     let children = trace.children();
     if done.end() == End::TimedOut {
         let who = match children.iter().find(|child| child.code.is_none()) {
-            Some(child) => match &child.hook {
-                Some(hook) => format!("the hook {hook} was still running"),
-                None => {
-                    format!("{}, which signs commits, was still running; it may wait for a passphrase", child.program)
-                }
-            },
+            Some(Child { hook: Some(hook), .. }) => format!("the hook {hook} was still running"),
+            Some(child) if filters.is_empty() => {
+                format!("{}, which signs commits, was still running; it may wait for a passphrase", child.program)
+            }
+            Some(child) => format!("{}, a filter or what signs commits, was still running", child.program),
             None => "a hook, or the program that signs commits, may wait for something".to_owned(),
         };
-        let message = format!("{doing} within {} s: {who}\n{}", timeout.as_secs(), done.said());
+        let message = format!("{doing} within {} s: {who}\n{}", timeout.as_secs_f32(), done.said());
         return PersonError::new(Class::TimedOut, message.trim_end());
     }
-    let failed_hook =
-        children.iter().find(|child| child.code.is_some_and(|code| code != 0)).and_then(|c| c.hook.clone());
-    match failed_hook {
-        Some(hook) => {
-            let message = format!("{doing}: the hook {hook} refused\n{}", done.said());
-            PersonError::new(Class::Hook, message.trim_end())
-        }
-        None => error::of_command(doing, done),
+    let failed = children.iter().find(|child| child.code.is_some_and(|code| code != 0));
+    if let Some(Child { hook: Some(hook), .. }) = failed {
+        let message = format!("{doing}: the hook {hook} refused\n{}", done.said());
+        return PersonError::new(Class::Hook, message.trim_end());
     }
+    let error = error::of_command(doing, done);
+    if error.class == Class::Failed && failed.is_some() && !filters.is_empty() {
+        return PersonError::new(Class::Filter, format!("{error}\nfilters of these files: {}", filters.join(", ")));
+    }
+    error
 }

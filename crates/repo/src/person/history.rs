@@ -3,7 +3,7 @@
 
 use super::guard::{Attempt, Guard};
 use super::status::Moves;
-use super::{Class, PersonError, WorkTree};
+use super::{Class, PersonError, WorkTree, error};
 use crate::checkout::operation_in;
 use crate::path::TreePath;
 use crate::program::fields;
@@ -23,27 +23,51 @@ impl WorkTree<'_> {
             let message = format!("revert {rev}: it is a merge, and which side to take back is yours to say");
             return Err(PersonError::new(Class::Merge, message));
         }
+        let staged = self.git().finish(&["diff-index", "--cached", "--quiet", "HEAD", "--"])?;
+        if !staged.ok() {
+            let message = format!("revert {rev}: there are staged changes, which would be committed with it");
+            return Err(PersonError::new(Class::Dirty, message));
+        }
         let guard = Guard::new(self)?;
         let doing = format!("revert {rev}");
-        let args = ["revert", "--no-edit", &commit].map(str::to_owned).to_vec();
-        let attempt = Attempt { doing: &doing, args, stdin: Vec::new(), settings: Vec::new(), timeout };
-        match self.attempt(attempt)? {
-            Ok(()) => self.resolve("HEAD"),
-            Err((error, done)) => {
-                let conflicts = !self.git().output(&["ls-files", "--unmerged", "-z"])?.is_empty();
-                if operation_in(&self.git_dir) == Some("revert") {
-                    guard.unlock(&done);
-                    // Puts index and files back, and leaves alone what else was changed.
-                    self.git().output(&["revert", "--abort"])?;
-                } else {
-                    guard.restore(&done);
-                }
-                if conflicts {
-                    return Err(PersonError::new(Class::Conflict, error.to_string()));
-                }
+        self.revert_in_index(&guard, &doing, &commit)?;
+        // A commit of its own, because `git revert` by itself runs no hook before the commit.
+        let args = ["commit", "--quiet", "--no-edit", "--cleanup=whitespace"].map(str::to_owned).to_vec();
+        let attempt = Attempt { doing: &doing, args, stdin: Vec::new(), filters: Vec::new(), timeout };
+        let result = self.attempt(attempt);
+        match result {
+            Ok(Ok(())) => self.resolve("HEAD"),
+            Ok(Err((error, done))) => {
+                guard.unlock(&done);
+                self.abort_revert()?;
+                Err(error)
+            }
+            Err(error) => {
+                self.abort_revert()?;
                 Err(error)
             }
         }
+    }
+
+    /// Files and index without what the commit changed; not committed yet.
+    fn revert_in_index(&self, guard: &Guard, doing: &str, commit: &str) -> Result<(), PersonError> {
+        let done = self.git().finish(&["revert", "--no-edit", "--no-commit", commit])?;
+        if done.ok() {
+            return Ok(());
+        }
+        let error = error::of_command(doing, &done);
+        guard.unlock(&done);
+        let conflicts = !self.git().output(&["ls-files", "--unmerged", "-z"])?.is_empty();
+        self.abort_revert()?;
+        if conflicts { Err(PersonError::new(Class::Conflict, error.to_string())) } else { Err(error) }
+    }
+
+    /// Puts back what a revert changed in files and index, and leaves alone what else was changed.
+    fn abort_revert(&self) -> Result<(), PersonError> {
+        if operation_in(&self.git_dir) == Some("revert") {
+            self.git().output(&["revert", "--abort"])?;
+        }
+        Ok(())
     }
 
     /// Takes the last commit back: the branch stands on its parent, the files stay as they are, and what the commit held is

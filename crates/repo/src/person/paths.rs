@@ -3,6 +3,7 @@
 
 use super::{Class, PersonError, WorkTree};
 use crate::path::TreePath;
+use crate::program::fields;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -60,11 +61,11 @@ impl WorkTree<'_> {
         (rest.is_empty() || rest.starts_with(b"/")).then_some(rest)
     }
 
-    /// Whether git has this file, or files below it, in its index.
-    pub(super) fn is_known(&self, path: &TreePath) -> Result<bool, PersonError> {
+    /// What git has in its index at this path, or below it.
+    pub(super) fn indexed(&self, path: &TreePath) -> Result<Vec<TreePath>, PersonError> {
         let args = ["ls-files", "-z", "--"].map(OsStr::new);
         let known = self.git().output(&[args.as_slice(), &[path.as_path().as_os_str()]].concat())?;
-        Ok(!known.is_empty())
+        Ok(fields(&known).map(TreePath::new).collect())
     }
 
     /// Refuses a path that goes through a symbolic link.

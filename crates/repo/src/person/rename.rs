@@ -28,7 +28,7 @@ impl WorkTree<'_> {
         if to.is_within(from.as_bytes()) {
             return refuse(Class::BadPath, "the new name lies inside the old one");
         }
-        if !self.is_known(&from)? {
+        if self.indexed(&from)?.is_empty() {
             return refuse(Class::NotFound, "git does not know this file");
         }
         let guard = Guard::new(self)?;

@@ -32,7 +32,12 @@ impl WorkTree<'_> {
             }
         }
         let guard = Guard::new(self)?;
-        let indexed: Vec<&TreePath> = gone.iter().copied().filter(|p| self.is_known(p).unwrap_or(false)).collect();
+        let mut indexed = Vec::new();
+        for path in &gone {
+            if self.indexed(path)?.contains(path) {
+                indexed.push(*path);
+            }
+        }
         if !indexed.is_empty() {
             let args = ["rm", "--cached", "--quiet", "--force", "--pathspec-from-file=-", "--pathspec-file-nul"];
             self.step(&guard, "undo the changes", &args, nul_list(indexed))?;
@@ -62,7 +67,7 @@ impl WorkTree<'_> {
         if meta.is_dir() {
             return Err(PersonError::new(Class::IsDirectory, format!("{doing}: it is a folder")));
         }
-        if self.is_known(&path)? || self.committed()?.contains(&path) {
+        if self.indexed(&path)?.contains(&path) || self.committed()?.contains(&path) {
             return Err(PersonError::new(Class::BadPath, format!("{doing}: git knows this file, it is not untracked")));
         }
         self.remove_file(&path)

@@ -1,30 +1,10 @@
-use crate::world::{NOW, World, me};
-use selfsmith_repo::{Caller, Change, Mode, NewCommit, RepoError, Work};
-use selfsmith_sandbox::Cancel;
-use std::ffi::OsString;
+use crate::world::{NOW, Us, World, me};
+use selfsmith_repo::{Change, Mode, NewCommit, RepoError, Work};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 const MAIN: &str = "refs/heads/main";
-
-struct Us {
-    environment: Vec<(OsString, OsString)>,
-    cancel: Cancel,
-}
-
-impl Us {
-    fn new() -> Self {
-        let mut environment: Vec<(OsString, OsString)> = std::env::vars_os().collect();
-        environment.push(("GIT_CONFIG_GLOBAL".into(), "/dev/null".into()));
-        environment.push(("GIT_DIR".into(), "/nowhere".into())); // inherited, and not to be believed
-        Self { environment, cancel: Cancel::default() }
-    }
-
-    fn caller(&self) -> Caller<'_> {
-        Caller { environment: &self.environment, cancel: &self.cancel }
-    }
-}
 
 /// Moves main to a commit with these files set (none: removed), as a landing does. Gives the commits before and after.
 fn land(world: &World, files: &[(&str, Option<&str>)]) -> (String, String) {

@@ -8,6 +8,7 @@ mod materialise;
 mod notes;
 mod objects;
 mod open;
+mod person;
 mod refs;
 mod snapshot;
 mod untouched;

@@ -1,6 +1,6 @@
 //! What is a person's stays byte for byte, whatever the judge calls.
 
-use crate::world::{NOW, World, me};
+use crate::world::{NOW, Us, World, me};
 use selfsmith_repo::{Change, Mode, NewCommit, Renames, SnapshotRules};
 use std::collections::BTreeMap;
 use std::fs;
@@ -51,6 +51,10 @@ fn index_stash_config_head_and_files_are_the_same_after_every_call_of_the_judges
     repo.filtered(&tree, &["a.txt".into()]).unwrap();
     repo.log(&commit, 10).unwrap();
     repo.head().unwrap();
+    let us = Us::new();
+    assert_eq!(repo.checkouts_of("refs/heads/main", &head, us.caller()).unwrap().len(), 1);
+    let kept = repo.update_checkout(&world.root, &head, &commit, us.caller());
+    assert!(kept.is_err(), "a dirty checkout");
     repo.refs("refs/").unwrap();
     for _ in 0..2 {
         repo.cas_ref("refs/selfsmith/candidates/x", None, Some(&commit), "keep", who).unwrap();

@@ -1,6 +1,8 @@
 //! A real repository in a temporary folder, and the git program to look at it with.
 
-use selfsmith_repo::{Identity, Repo, When};
+use selfsmith_repo::{Caller, Identity, Repo, When};
+use selfsmith_sandbox::Cancel;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
@@ -34,6 +36,27 @@ pub fn git_in(dir: &Path, args: &[&str]) -> Output {
         .env("LC_ALL", "C")
         .output()
         .unwrap()
+}
+
+/// Who calls: this process's environment, with what a hostile or careless parent may have left in it.
+pub struct Us {
+    pub environment: Vec<(OsString, OsString)>,
+    pub cancel: Cancel,
+}
+
+impl Us {
+    pub fn new() -> Self {
+        let mut environment: Vec<(OsString, OsString)> = std::env::vars_os().collect();
+        environment.retain(|(name, _)| !name.to_string_lossy().starts_with("GIT_"));
+        environment.push(("GIT_CONFIG_GLOBAL".into(), "/dev/null".into()));
+        environment.push(("GIT_CONFIG_NOSYSTEM".into(), "1".into()));
+        environment.push(("GIT_DIR".into(), "/nowhere".into())); // inherited, and not to be believed
+        Self { environment, cancel: Cancel::default() }
+    }
+
+    pub fn caller(&self) -> Caller<'_> {
+        Caller { environment: &self.environment, cancel: &self.cancel }
+    }
 }
 
 impl World {
