@@ -1,1 +1,279 @@
-//! Placeholder.
+//! Composition: the only place that picks implementations, from settings to a session.
+//!
+//! It reads no environment and no clock: whoever calls passes both in. Nothing is imported from here but by the program.
+
+use crate::approve::Mode;
+use crate::ending::Ending;
+use crate::frontend::Frontend;
+use crate::prompt::{self, PromptError, Prompts, ToolText};
+use crate::query::client::{self, Client, ConnectionError};
+use crate::query::settings::{Growth, Settings as ModelSettings};
+use crate::query::tape::{OnDrift, Tape};
+use crate::query::{Model, ToolSpec, text_channel};
+use crate::redact::Redactor;
+use crate::session::{self, Clock, Ids, Log, LogError, Parts, Session};
+use crate::texts::{Texts, fill};
+use crate::tool::{self, Tool};
+use crate::turn;
+use selfsmith_cassette::{self as cassette, CassetteError, Header, Normaliser, Player, Recorder};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What settings decide.
+#[derive(Debug, Clone)]
+pub struct Choices {
+    /// Which model, and how it is reached.
+    pub model: ModelSettings,
+    /// How replies that are cut off grow.
+    pub growth: Growth,
+    /// Limits of the loop.
+    pub turn: turn::Settings,
+    /// What may be done without a question.
+    pub mode: Mode,
+    /// Where sessions are written down; below it a folder for each workspace.
+    pub sessions: Option<PathBuf>,
+}
+
+/// What is done with the model's traffic.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Cassette {
+    /// Nothing.
+    #[default]
+    Off,
+    /// It is recorded to a new file.
+    Record(PathBuf),
+    /// It comes from a file.
+    Replay {
+        /// The file.
+        path: PathBuf,
+        /// What a difference means.
+        drift: OnDrift,
+    },
+}
+
+/// What the program found around it.
+pub struct Around {
+    /// Root of the workspace, links resolved.
+    pub root: PathBuf,
+    /// Variables of the environment.
+    pub environment: BTreeMap<String, String>,
+    /// Where prompts come from.
+    pub prompts: prompt::Source,
+    /// What the model is told of the machine.
+    pub told: prompt::Surroundings,
+    /// Time and chance for the model client.
+    pub chance: client::Surroundings,
+    /// The time.
+    pub clock: Clock,
+    /// Fresh ids, ordered by time.
+    pub ids: Ids,
+    /// The language.
+    pub texts: &'static Texts,
+}
+
+/// Which session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Which {
+    /// A new one.
+    New,
+    /// That one, or the workspace's last.
+    Resumed(Option<String>),
+}
+
+/// Why no session can be made.
+#[derive(Debug, thiserror::Error)]
+pub enum WireError {
+    /// A prompt is wrong.
+    #[error(transparent)]
+    Prompt(#[from] PromptError),
+    /// The model cannot be reached with these settings.
+    #[error(transparent)]
+    Connection(#[from] ConnectionError),
+    /// The cassette cannot be used.
+    #[error(transparent)]
+    Cassette(#[from] CassetteError),
+    /// The record cannot be used.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// There is no place for records.
+    #[error("find a folder for sessions")]
+    NoFolder,
+}
+
+impl WireError {
+    /// What to do next.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Prompt(error) => error.hint().to_owned(),
+            Self::Connection(error) => error.hint(),
+            Self::Cassette(error) => error.hint().to_owned(),
+            Self::Log(error) => error.hint().to_owned(),
+            Self::NoFolder => "set HOME or XDG_STATE_HOME".to_owned(),
+        }
+    }
+
+    /// How the program ends over it.
+    pub const fn ending(&self) -> Ending {
+        match self {
+            Self::Prompt(_) | Self::Connection(_) => Ending::Config,
+            Self::Cassette(_) => Ending::Usage,
+            Self::Log(LogError::Missing { .. }) => Ending::Usage,
+            Self::Log(_) | Self::NoFolder => Ending::Failed,
+        }
+    }
+}
+
+/// Takes secrets out of whatever is written down: every variable whose name says that it holds one.
+pub fn redactor(environment: &BTreeMap<String, String>) -> Redactor {
+    let telling = ["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"];
+    let secret = |name: &str| {
+        let name = name.to_uppercase();
+        telling.iter().any(|part| name.split('_').any(|word| word == *part || word == format!("{part}S")))
+    };
+    let values = environment.iter().filter(|(name, _)| secret(name)).map(|(_, value)| value.trim().to_owned());
+    // A path or a number is no secret, and taking it out of texts would maim them.
+    Redactor::new(values.filter(|value| !value.contains('/') && !value.chars().all(|c| c.is_ascii_digit())))
+}
+
+/// A session with everything in it.
+pub fn session(
+    choices: &Choices,
+    around: &Around,
+    cassette: &Cassette,
+    which: Which,
+    frontend: Arc<dyn Frontend>,
+) -> Result<Session, WireError> {
+    let prompts = Prompts::load(around.prompts.clone())?;
+    let tools = tool::table(&tool::Surroundings { root: around.root.clone() });
+    let specs = specs(&tools, &prompts)?;
+    let model = client(choices, around, tape(cassette, choices.model.name.as_deref(), &around.root)?)?;
+    let system = system(&prompts, &specs, &model, around)?;
+    let parts = Parts {
+        model: Box::new(model),
+        tools,
+        specs,
+        prompts,
+        system,
+        settings: choices.turn.clone(),
+        mode: choices.mode,
+        root: around.root.display().to_string(),
+        frontend,
+        clock: around.clock.clone(),
+        ids: around.ids.clone(),
+        texts: around.texts,
+    };
+    let folder = choices.sessions.as_deref().map(|sessions| folder(sessions, &around.root));
+    let redactor = redactor(&around.environment);
+    match which {
+        Which::Resumed(id) => {
+            let path = session::find(&folder.ok_or(WireError::NoFolder)?, id.as_deref())?;
+            let id = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+            let (log, recorded) = Log::open(&path, redactor)?;
+            Ok(Session::resume(parts, session::restore(recorded, &id), log)?)
+        }
+        Which::New => {
+            let id = (around.ids)();
+            // Work is not refused for want of a record; that there is none is said.
+            let log = folder.map(|folder| Log::create(&folder, &id, redactor)).transpose();
+            let (log, lost) = match log {
+                Ok(Some(log)) => (Some(log), None),
+                Ok(None) => (None, Some(WireError::NoFolder.to_string())),
+                Err(error) => (None, Some(error.to_string())),
+            };
+            let session = Session::start(parts, id, log)?;
+            if let Some(why) = lost {
+                session.notice(fill(around.texts.record_not_kept, &[("why", &why)]));
+            }
+            Ok(session)
+        }
+    }
+}
+
+/// Another model for a session, with its system prompt.
+pub fn another_model(
+    choices: &Choices,
+    around: &Around,
+    specs: &[ToolSpec],
+) -> Result<(Box<dyn Model>, String), WireError> {
+    let model = client(choices, around, Tape::Off)?;
+    let system = system(&Prompts::load(around.prompts.clone())?, specs, &model, around)?;
+    Ok((Box::new(model), system))
+}
+
+/// Where the model would be asked, and by which name; nothing is asked.
+pub fn reach(model: &ModelSettings, growth: Growth, around: &Around) -> Result<String, WireError> {
+    let client = Client::new(model.clone(), growth, &around.environment, Tape::Off, around.chance)?;
+    Ok(format!("{} at {}", client.name(), client.endpoint()))
+}
+
+/// Check prompts and the texts of tools.
+pub fn check_prompts(around: &Around) -> Result<(), WireError> {
+    let prompts = Prompts::load(around.prompts.clone())?;
+    let tools = tool::table(&tool::Surroundings { root: around.root.clone() });
+    let specs = specs(&tools, &prompts)?;
+    for channel in ["text", "native"] {
+        prompts.system(channel, &tool_texts(&specs), &around.told)?;
+    }
+    Ok(())
+}
+
+/// The folder of a workspace's sessions: its name for people, a digest of its path against twins.
+pub fn folder(sessions: &Path, root: &Path) -> PathBuf {
+    let name: String = root
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default()
+        .chars()
+        .map(|c| if c.is_alphanumeric() || c == '-' || c == '_' { c } else { '_' })
+        .take(40)
+        .collect();
+    let digest = Sha256::digest(root.as_os_str().as_encoded_bytes());
+    let short: String = digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+    sessions.join(format!("{name}-{short}"))
+}
+
+fn tape(cassette: &Cassette, model: Option<&str>, root: &Path) -> Result<Tape, CassetteError> {
+    let normaliser = || Normaliser::new(vec![(root.display().to_string(), "$ROOT".to_owned())]);
+    Ok(match cassette {
+        Cassette::Off => Tape::Off,
+        Cassette::Record(path) => {
+            let header = Header::new(model.map(str::to_owned), None);
+            Tape::record(Recorder::create(path, &header, normaliser())?)
+        }
+        Cassette::Replay { path, drift } => Tape::replay(Player::new(cassette::Tape::read(path)?, normaliser()), *drift),
+    })
+}
+
+fn client(choices: &Choices, around: &Around, tape: Tape) -> Result<Client, ConnectionError> {
+    Client::new(choices.model.clone(), choices.growth, &around.environment, tape, around.chance)
+}
+
+fn specs(tools: &[Box<dyn Tool>], prompts: &Prompts) -> Result<Vec<ToolSpec>, PromptError> {
+    tools
+        .iter()
+        .map(|tool| {
+            Ok(ToolSpec {
+                name: tool.name(),
+                aliases: tool.aliases(),
+                description: prompts.tool(tool.name(), tool.prompt())?.trim().to_owned(),
+                schema: tool.schema(),
+                body: tool.body(),
+            })
+        })
+        .collect()
+}
+
+fn system(prompts: &Prompts, specs: &[ToolSpec], model: &Client, around: &Around) -> Result<String, PromptError> {
+    prompts.system(session::word(model.channel()), &tool_texts(specs), &around.told)
+}
+
+fn tool_texts(specs: &[ToolSpec]) -> Vec<ToolText> {
+    let text = |spec: &ToolSpec| ToolText {
+        name: spec.name.to_owned(),
+        description: spec.description.clone(),
+        form: text_channel::form(spec),
+    };
+    specs.iter().map(text).collect()
+}

@@ -133,6 +133,11 @@ impl Session {
         &self.total
     }
 
+    /// Tell people something about the session itself.
+    pub fn notice(&self, text: String) {
+        self.emitter.emit(EventKind::Notice { text });
+    }
+
     /// Forget the conversation; the record on disk keeps it.
     pub fn clear(&mut self) -> Result<(), LogError> {
         self.record(Entry::Cleared { at: self.emitter.now() })?;

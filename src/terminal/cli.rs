@@ -66,6 +66,12 @@ pub enum Command {
         /// The session's id.
         session: Option<String>,
     },
+    /// From an instruction to a proven program. Not built yet.
+    Run {
+        /// What the program should do.
+        #[arg(required = true, num_args = 1.., value_name = "INSTRUCTION")]
+        instruction: Vec<String>,
+    },
     /// Check or show the settings.
     Config {
         /// What about them.

@@ -8,37 +8,70 @@ mod activity;
 mod case;
 mod clean;
 mod cli;
+mod config_command;
+mod doctor;
+mod exec;
 mod frontends;
 mod markdown;
+mod open;
 mod repl;
 mod signals;
 mod streams;
+mod surroundings;
+mod talk;
 
 use clap::Parser;
+use cli::Command;
 use selfsmith_agent::ending::Ending;
 use selfsmith_agent::texts::{EN, fill};
+use selfsmith_agent::wire::Which;
 use std::process::ExitCode;
+use surroundings::Surroundings;
 
 fn main() -> ExitCode {
-    // One provider for every TLS client of the process; the only other way to see an error here is a second call.
+    // In a process that the sandbox re-executed this never returns.
+    selfsmith_sandbox::entry();
+    // One provider for every TLS client of the process; the only way to see an error here is a second call.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let cli = cli::Cli::parse();
-    ExitCode::from(run(cli).exit_code())
+    ExitCode::from(run(&cli::Cli::parse()).exit_code())
 }
 
-fn run(cli: cli::Cli) -> Ending {
-    match cli.command {
-        Some(cli::Command::Case { kind }) => case::serve(&kind),
-        Some(cli::Command::Exec(_)) => not_built("exec"),
-        Some(cli::Command::Resume { .. }) => not_built("resume"),
-        Some(cli::Command::Config { .. }) => not_built("config"),
-        Some(cli::Command::Doctor { .. }) => not_built("doctor"),
-        None => not_built("the REPL"),
+fn run(cli: &cli::Cli) -> Ending {
+    if let Some(Command::Case { kind }) = &cli.command {
+        return case::serve(kind);
     }
-}
-
-/// What has no builder yet says so, and ends with a code of its own.
-fn not_built(what: &str) -> Ending {
-    streams::tell(&fill(EN.not_built, &[("what", what)]));
-    Ending::NotBuilt
+    let surroundings = match Surroundings::look(cli.flags.directory.as_deref()) {
+        Ok(surroundings) => surroundings,
+        Err((folder, error)) => {
+            streams::tell(&fill(EN.no_folder, &[("folder", &folder), ("error", &error.to_string())]));
+            return Ending::Usage;
+        }
+    };
+    if let Some(Command::Config { what }) = &cli.command {
+        return config_command::run(&cli.flags, what, &surroundings);
+    }
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            streams::tell(&fill(EN.no_runtime, &[("error", &error.to_string())]));
+            return Ending::Failed;
+        }
+    };
+    let ending = match &cli.command {
+        Some(Command::Exec(args)) => exec::run(&cli.flags, args, &surroundings, &runtime),
+        Some(Command::Resume { session }) => {
+            talk::run(&cli.flags, Which::Resumed(session.clone()), &surroundings, &runtime)
+        }
+        Some(Command::Run { .. }) => {
+            streams::tell(&fill(EN.not_built, &[("what", "run")]));
+            Ending::NotBuilt
+        }
+        Some(Command::Doctor { json }) => doctor::run(&cli.flags, *json, &surroundings),
+        Some(Command::Case { .. } | Command::Config { .. }) | None => {
+            talk::run(&cli.flags, Which::New, &surroundings, &runtime)
+        }
+    };
+    // A thread that still reads the keyboard or waits for a child must not keep the program.
+    runtime.shutdown_background();
+    ending
 }

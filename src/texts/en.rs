@@ -56,4 +56,9 @@ pub static EN: Texts = Texts {
     stopped: "stopped",
     untrusted_settings: "{file} is not trusted, so these of its settings are ignored: {keys}",
     setting_without_effect: "the setting {key} is known but not built yet: it has no effect",
+    no_folder: "could not enter {folder}: {error}",
+    no_runtime: "could not start: {error}",
+    hint_root: "correct code_project.project_root, or leave it out to work in the present folder",
+    empty_prompt: "there is nothing to do: the prompt is empty",
+    built_in: "built in",
 };

@@ -112,6 +112,16 @@ pub struct Texts {
     pub untrusted_settings: &'static str,
     /// A setting that nothing comes of yet; `{key}`.
     pub setting_without_effect: &'static str,
+    /// The folder to work in cannot be entered; `{folder}`, `{error}`.
+    pub no_folder: &'static str,
+    /// The program cannot start its threads; `{error}`.
+    pub no_runtime: &'static str,
+    /// What to do where the workspace's root cannot be opened.
+    pub hint_root: &'static str,
+    /// `exec` without words.
+    pub empty_prompt: &'static str,
+    /// Where prompts come from that were built in.
+    pub built_in: &'static str,
 }
 
 /// Put values into a text. A placeholder without a value stays, so that a mistake shows instead of panicking.

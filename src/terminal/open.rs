@@ -1,0 +1,128 @@
+//! From the command line to settings, and from settings to what a session is made of.
+
+use crate::cli::{ApprovalFlag, ChannelFlag, Flags};
+use crate::surroundings::Surroundings;
+use selfsmith_agent::config::{self, ConfigError, Flag, Loaded, Sources};
+use selfsmith_agent::ending::Ending;
+use selfsmith_agent::query::tape::OnDrift;
+use selfsmith_agent::texts::fill;
+use selfsmith_agent::wire::{Around, Cassette, Choices, WireError};
+use std::path::PathBuf;
+
+/// Everything that a session is made of, but who watches it.
+pub struct Opened {
+    /// What settings decide.
+    pub choices: Choices,
+    /// What was found around.
+    pub around: Around,
+    /// What is done with the model's traffic.
+    pub cassette: Cassette,
+    /// The settings as they were read.
+    pub loaded: Loaded,
+}
+
+/// Why the work cannot begin.
+pub struct Refusal {
+    /// How the program ends.
+    pub ending: Ending,
+    /// What to tell the person.
+    pub text: String,
+}
+
+/// Read settings and put everything in its place.
+pub fn open(flags: &Flags, surroundings: &Surroundings) -> Result<Opened, Refusal> {
+    let texts = surroundings.texts;
+    let loaded = config::load(&sources(flags, surroundings)).map_err(|error| refusal(&error, surroundings))?;
+    let config = &loaded.config;
+    let root = match &config.folders.project_root {
+        None => surroundings.folder.clone(),
+        Some(root) => surroundings.folder.join(root).canonicalize().map_err(|error| Refusal {
+            ending: Ending::Config,
+            text: could_not(surroundings, &format!("open {}: {error}", root.display()), texts.hint_root),
+        })?,
+    };
+    let choices = Choices {
+        model: config.model.clone(),
+        growth: config.growth,
+        turn: config.turn.clone(),
+        mode: config.tools.approval,
+        sessions: config.folders.logs_root.clone().or_else(|| surroundings.sessions()),
+    };
+    let cassette = cassette(flags).map_err(|text| Refusal { ending: Ending::Usage, text })?;
+    let around = surroundings.around(&root);
+    Ok(Opened { choices, around, cassette, loaded })
+}
+
+/// The layers of settings.
+pub fn sources(flags: &Flags, surroundings: &Surroundings) -> Sources {
+    Sources {
+        flags: settings(flags),
+        environment: surroundings.environment.clone(),
+        start: surroundings.folder.clone(),
+        user: config::user_file(&surroundings.environment),
+        shipped: surroundings.shipped(),
+    }
+}
+
+/// What a settings error means for the program.
+pub fn refusal(error: &ConfigError, surroundings: &Surroundings) -> Refusal {
+    Refusal { ending: Ending::Config, text: could_not(surroundings, &chain(error), &error.hint()) }
+}
+
+/// What a composition error means for the program.
+pub fn wire_refusal(error: &WireError, surroundings: &Surroundings) -> Refusal {
+    Refusal { ending: error.ending(), text: could_not(surroundings, &chain(error), &error.hint()) }
+}
+
+fn could_not(surroundings: &Surroundings, what: &str, hint: &str) -> String {
+    fill(surroundings.texts.could_not, &[("what", what), ("hint", hint)])
+}
+
+/// An error with its causes, in one line.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        let words = inner.to_string();
+        // A transparent error repeats its cause's words.
+        if !text.ends_with(&words) {
+            text.push_str(&format!(": {words}"));
+        }
+        cause = inner.source();
+    }
+    text
+}
+
+fn settings(flags: &Flags) -> Vec<Flag> {
+    let channel = flags.channel.map(|channel| match channel {
+        ChannelFlag::Text => "text",
+        ChannelFlag::Native => "native",
+    });
+    let approval = flags.approval.map(|approval| match approval {
+        ApprovalFlag::Ask => "ask",
+        ApprovalFlag::AutoEdit => "auto-edit",
+        ApprovalFlag::Auto => "auto",
+        ApprovalFlag::ReadOnly => "read-only",
+    });
+    let rows = [
+        ("--model", "model.name", flags.model.as_deref()),
+        ("--base-url", "model.base_url", flags.base_url.as_deref()),
+        ("--provider", "model.provider", flags.provider.as_deref()),
+        ("--channel", "model.channel", channel),
+        ("--approval", "tools.approval", approval),
+    ];
+    let set = |(name, key, value): (&'static str, &'static str, Option<&str>)| {
+        Some(Flag { name, key, value: value?.to_owned() })
+    };
+    rows.into_iter().filter_map(set).collect()
+}
+
+fn cassette(flags: &Flags) -> Result<Cassette, String> {
+    let drift = if flags.strict { OnDrift::End } else { OnDrift::Tell };
+    match flags.cassette.as_slice() {
+        [] => Ok(Cassette::Off),
+        [what, path] if what == "record" => Ok(Cassette::Record(PathBuf::from(path))),
+        [what, path] if what == "replay" => Ok(Cassette::Replay { path: PathBuf::from(path), drift }),
+        [what, ..] => Err(format!("could not use --cassette {what}: it takes `record FILE` or `replay FILE`")),
+    }
+}
