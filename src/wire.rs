@@ -242,7 +242,9 @@ fn tape(cassette: &Cassette, model: Option<&str>, root: &Path) -> Result<Tape, C
             let header = Header::new(model.map(str::to_owned), None);
             Tape::record(Recorder::create(path, &header, normaliser())?)
         }
-        Cassette::Replay { path, drift } => Tape::replay(Player::new(cassette::Tape::read(path)?, normaliser()), *drift),
+        Cassette::Replay { path, drift } => {
+            Tape::replay(Player::new(cassette::Tape::read(path)?, normaliser()), *drift)
+        }
     })
 }
 

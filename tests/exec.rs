@@ -174,10 +174,7 @@ fn exit_10_what_is_not_built_yet() {
 
 #[test]
 fn exit_130_an_interrupt_ends_the_work_and_leaves_a_session_that_can_be_resumed() {
-    let world = World::new(vec![
-        says("<bash>echo started > started; sleep 600</bash>"),
-        says("Good."),
-    ]);
+    let world = World::new(vec![says("<bash>echo started > started; sleep 600</bash>"), says("Good.")]);
     let mut command = world.command(&["exec", "--json", "--channel", "text", "--approval", "auto", "x"]);
     let mut child = command.stdout(Stdio::piped()).spawn().expect("it starts");
     let lines = BufReader::new(child.stdout.take().expect("piped")).lines().map_while(Result::ok);
@@ -192,7 +189,8 @@ fn exit_130_an_interrupt_ends_the_work_and_leaves_a_session_that_can_be_resumed(
     assert_eq!(child.wait().expect("it ends").code(), Some(130));
     assert_eq!(last["ending"], json!("interrupted"));
     let mut command = world.command(&["resume", "--channel", "text"]);
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     child.stdin.take().expect("piped").write_all(b"how is it?\n").expect("it reads");
     let output = child.wait_with_output().expect("it ends");
     assert_eq!(code(&output), 0, "{}", stderr(&output));
@@ -239,7 +237,8 @@ fn a_prompt_can_come_on_stdin() {
 #[test]
 fn a_reader_that_goes_away_is_no_panic() {
     let world = World::new(vec![says("Hello.")]);
-    let mut child = world.command(&["exec", "x"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut child =
+        world.command(&["exec", "x"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     drop(child.stdout.take());
     let output = child.wait_with_output().expect("it ends");
     assert!(!stderr(&output).contains("panicked"), "{}", stderr(&output));

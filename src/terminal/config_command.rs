@@ -26,7 +26,7 @@ pub fn run(flags: &Flags, what: &ConfigCommand, surroundings: &Surroundings) -> 
     }
     match what {
         ConfigCommand::Show { origin } => {
-            let with = if *origin { With::Origin } else { With::Nothing };
+            let with = if *origin { With::Origins } else { With::Nothing };
             streams::data(&config::show(&loaded, with));
         }
         ConfigCommand::Check => {

@@ -54,7 +54,9 @@ pub fn run(flags: &Flags, as_json: bool, surroundings: &Surroundings) -> Ending 
 fn said(check: &Check) -> String {
     match check.state {
         State::Ok => format!("ok   {}: {}\n", check.name, check.measured),
-        State::Bad => format!("BAD  {}: {}\n     {}\n     → {}\n", check.name, check.measured, check.cause, check.remedy),
+        State::Bad => {
+            format!("BAD  {}: {}\n     {}\n     → {}\n", check.name, check.measured, check.cause, check.remedy)
+        }
     }
 }
 
@@ -82,7 +84,8 @@ fn settings(flags: &Flags, surroundings: &Surroundings) -> Vec<Check> {
     let notices = loaded.notices(surroundings.texts);
     let config = ok("config", if notices.is_empty() { "sound".to_owned() } else { notices.join("; ") }, expected);
     let expected = "an endpoint, a model's name, and a key where the endpoint needs one";
-    let api = match wire::reach(&loaded.config.model, loaded.config.growth, &surroundings.around(&surroundings.folder)) {
+    let api = match wire::reach(&loaded.config.model, loaded.config.growth, &surroundings.around(&surroundings.folder))
+    {
         Ok(place) => ok("api", format!("{place} (not asked)"), expected),
         Err(error) => bad("api", "not set up", expected, error.to_string(), error.hint()),
     };

@@ -28,12 +28,7 @@ pub fn run(flags: &Flags, args: &ExecArgs, surroundings: &Surroundings, runtime:
     }
 }
 
-fn prompted(
-    flags: &Flags,
-    args: &ExecArgs,
-    surroundings: &Surroundings,
-    runtime: &Runtime,
-) -> Result<Ending, Refusal> {
+fn prompted(flags: &Flags, args: &ExecArgs, surroundings: &Surroundings, runtime: &Runtime) -> Result<Ending, Refusal> {
     let prompt = prompt(args, surroundings)?;
     let Opened { choices, around, cassette, loaded } = open::open(flags, surroundings)?;
     let cancel = CancellationToken::new();

@@ -1,7 +1,7 @@
 //! What the program finds around it: environment, folders, time, chance. Read once; the library gets it passed in.
 
 use crate::repl::Look;
-use jiff::Zoned;
+use jiff::ZonedDateTime;
 use selfsmith_agent::prompt::{self, is_prompt_folder};
 use selfsmith_agent::query::client;
 use selfsmith_agent::texts::{EN, Texts};
@@ -65,7 +65,7 @@ impl Surroundings {
                 os: os(),
                 shell: if Path::new("/bin/bash").exists() { "bash" } else { "sh" }.to_owned(),
                 root: root.display().to_string(),
-                date: Zoned::now().date().to_string(),
+                date: ZonedDateTime::now().date().to_string(),
             },
             chance: client::Surroundings { now: SystemTime::now, dice },
             clock: Arc::new(now),

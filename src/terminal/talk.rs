@@ -47,9 +47,8 @@ fn opened(
     let models = move |name: &str| -> Result<(Box<dyn Model>, String), String> {
         let mut choices = choices.clone();
         choices.model.name = Some(name.to_owned());
-        let could_not = |error: wire::WireError| {
-            fill(texts.could_not, &[("what", &error.to_string()), ("hint", &error.hint())])
-        };
+        let could_not =
+            |error: wire::WireError| fill(texts.could_not, &[("what", &error.to_string()), ("hint", &error.hint())]);
         wire::another_model(&choices, &around, &specs).map_err(could_not)
     };
     runtime.spawn(signals::watch_each(interrupt.clone()));
