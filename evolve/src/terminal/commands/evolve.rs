@@ -106,7 +106,7 @@ impl Run<'_> {
             defences: Defences::all(),
             cancel: self.cancel.clone(),
         };
-        let end = cycle::run(setup, proposer.as_mut(), weigh.as_mut())?;
+        let end = cycle::run(setup, proposer.as_mut(), &mut weigh)?;
         self.display.rest();
         Ok(end)
     }

@@ -4,23 +4,27 @@ use crate::terminal::commands::makings::Wishes;
 use crate::terminal::commands::place::Place;
 use crate::terminal::commands::stop::Stop;
 use selfsmith::cycle::Base;
-use selfsmith::exit::Exit;
+use selfsmith::defence::Defences;
+use selfsmith::ladder::Ladder;
+use selfsmith::launcher;
 use selfsmith::surroundings::Surroundings;
-use selfsmith::texts::{EN, fill};
-use selfsmith::weigh::Weigh;
+use selfsmith::workshop::Given;
 use selfsmith_sandbox::Cancel;
 
-/// Make it.
+/// Make it. What cargo leaked into our own environment is no wish of the person about the judged repository.
 pub fn open(
-    _place: &Place,
-    _base: &Base,
-    _wishes: &Wishes,
-    _cancel: &Cancel,
-    _around: &Surroundings,
-) -> Result<Box<dyn Weigh>, Stop> {
-    Err(Stop {
-        exit: Exit::NotBuilt,
-        what: fill(EN.not_built, &[("what", "the ladder of gates")]),
-        hint: String::new(),
-    })
+    place: &Place,
+    base: &Base,
+    wishes: &Wishes,
+    cancel: &Cancel,
+    around: &Surroundings,
+) -> Result<Ladder, Stop> {
+    let given = Given {
+        environment: launcher::for_agent(&around.vars),
+        slots: place.state.slots(),
+        cancel: cancel.clone(),
+        accept_weaker_room: wishes.accept_weaker || place.settings.room.accept_weaker,
+        defences: Defences::all(),
+    };
+    Ok(Ladder::new(place.repo.reopen()?, base.rules.clone(), given))
 }
