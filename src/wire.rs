@@ -18,6 +18,7 @@ use crate::turn;
 use selfsmith_cassette::{self as cassette, CassetteError, Header, Normaliser, Player, Recorder};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -32,6 +33,8 @@ pub struct Choices {
     pub turn: turn::Settings,
     /// What may be done without a question.
     pub mode: Mode,
+    /// How commands run.
+    pub bash: tool::bash::Settings,
     /// Where sessions are written down; below it a folder for each workspace.
     pub sessions: Option<PathBuf>,
 }
@@ -57,8 +60,10 @@ pub enum Cassette {
 pub struct Around {
     /// Root of the workspace, links resolved.
     pub root: PathBuf,
-    /// Variables of the environment.
+    /// Variables of the environment that are text.
     pub environment: BTreeMap<String, String>,
+    /// All variables of the environment, as they are.
+    pub variables: Vec<(OsString, OsString)>,
     /// Where prompts come from.
     pub prompts: prompt::Source,
     /// What the model is told of the machine.
@@ -72,6 +77,15 @@ pub struct Around {
     /// The language.
     pub texts: &'static Texts,
 }
+
+impl Around {
+    fn for_tools(&self, bash: &tool::bash::Settings) -> tool::Surroundings {
+        tool::Surroundings { root: self.root.clone(), environment: self.variables.clone(), bash: bash.clone() }
+    }
+}
+
+/// A model and the system prompt for it.
+pub type WithPrompt = (Box<dyn Model>, String);
 
 /// Which session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -146,7 +160,7 @@ pub fn session(
     frontend: Arc<dyn Frontend>,
 ) -> Result<Session, WireError> {
     let prompts = Prompts::load(around.prompts.clone())?;
-    let tools = tool::table(&tool::Surroundings { root: around.root.clone() });
+    let tools = tool::table(&around.for_tools(&choices.bash));
     let specs = specs(&tools, &prompts)?;
     let model = client(choices, around, tape(cassette, choices.model.name.as_deref(), &around.root)?)?;
     let system = system(&prompts, &specs, &model, around)?;
@@ -192,11 +206,7 @@ pub fn session(
 }
 
 /// Another model for a session, with its system prompt.
-pub fn another_model(
-    choices: &Choices,
-    around: &Around,
-    specs: &[ToolSpec],
-) -> Result<(Box<dyn Model>, String), WireError> {
+pub fn another_model(choices: &Choices, around: &Around, specs: &[ToolSpec]) -> Result<WithPrompt, WireError> {
     let model = client(choices, around, Tape::Off)?;
     let system = system(&Prompts::load(around.prompts.clone())?, specs, &model, around)?;
     Ok((Box::new(model), system))
@@ -211,7 +221,7 @@ pub fn reach(model: &ModelSettings, growth: Growth, around: &Around) -> Result<S
 /// Check prompts and the texts of tools.
 pub fn check_prompts(around: &Around) -> Result<(), WireError> {
     let prompts = Prompts::load(around.prompts.clone())?;
-    let tools = tool::table(&tool::Surroundings { root: around.root.clone() });
+    let tools = tool::table(&around.for_tools(&tool::bash::Settings::default()));
     let specs = specs(&tools, &prompts)?;
     for channel in ["text", "native"] {
         prompts.system(channel, &tool_texts(&specs), &around.told)?;

@@ -60,6 +60,7 @@ impl Surroundings {
         Around {
             root: root.to_owned(),
             environment: self.environment.clone(),
+            variables: std::env::vars_os().collect(),
             prompts: self.prompts(),
             told: prompt::Surroundings {
                 os: os(),

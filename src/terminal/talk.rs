@@ -7,9 +7,8 @@ use crate::signals;
 use crate::streams;
 use crate::surroundings::Surroundings;
 use selfsmith_agent::ending::Ending;
-use selfsmith_agent::query::Model;
 use selfsmith_agent::texts::fill;
-use selfsmith_agent::wire::{self, Which};
+use selfsmith_agent::wire::{self, Which, WithPrompt};
 use std::io::IsTerminal;
 use std::sync::Arc;
 use tokio::runtime::Runtime;
@@ -44,7 +43,7 @@ fn opened(
         session.notice(notice);
     }
     let specs = session.parts().specs.clone();
-    let models = move |name: &str| -> Result<(Box<dyn Model>, String), String> {
+    let models = move |name: &str| -> Result<WithPrompt, String> {
         let mut choices = choices.clone();
         choices.model.name = Some(name.to_owned());
         let could_not =

@@ -34,6 +34,7 @@ impl View {
 }
 
 type KeyRule<'a> = Box<dyn Fn(&Value) -> Option<String> + 'a>;
+type Harmless<'a> = Box<dyn Fn(&Map<String, Value>) -> bool + 'a>;
 type WholeRule<'a> = Box<dyn Fn(&Map<String, Value>) -> Vec<String> + 'a>;
 
 /// What a kind judges in its own way.
@@ -41,7 +42,7 @@ type WholeRule<'a> = Box<dyn Fn(&Map<String, Value>) -> Vec<String> + 'a>;
 pub struct Rules<'a> {
     keys: Vec<(&'static str, KeyRule<'a>)>,
     whole: Option<WholeRule<'a>>,
-    error_may_come: Option<Box<dyn Fn(&Map<String, Value>) -> bool + 'a>>,
+    error_may_come: Option<Harmless<'a>>,
 }
 
 impl<'a> Rules<'a> {

@@ -11,10 +11,9 @@ pub use input::{Input, Lines};
 pub use screen::{Look, Screen, Thinking};
 
 use crate::streams;
-use commands::{Bench, Flow};
+use commands::{Bench, Flow, Models};
 use input::Typed;
 use selfsmith_agent::ending::Ending;
-use selfsmith_agent::query::Model;
 use selfsmith_agent::session::Session;
 use selfsmith_agent::texts::{Texts, fill};
 use std::path::Path;
@@ -38,7 +37,7 @@ pub struct Repl {
     /// The language.
     pub texts: &'static Texts,
     /// Makes another model and its system prompt.
-    pub models: Box<dyn Fn(&str) -> Result<(Box<dyn Model>, String), String>>,
+    pub models: Box<Models>,
 }
 
 /// The line editor with its history and the menu of commands.
@@ -79,7 +78,8 @@ impl Repl {
             return Flow::Stay;
         }
         if line.starts_with('/') {
-            let mut bench = Bench { session: &mut self.session, texts: self.texts, models: &self.models, say: &say };
+            let mut bench =
+                Bench { session: &mut self.session, texts: self.texts, models: self.models.as_ref(), say: &say };
             return commands::run(line, &mut bench);
         }
         let cancel = self.interrupt.renew();

@@ -9,9 +9,12 @@ mod quit;
 mod tokens;
 mod tools;
 
-use selfsmith_agent::query::Model;
 use selfsmith_agent::session::Session;
 use selfsmith_agent::texts::{Texts, fill};
+use selfsmith_agent::wire::WithPrompt;
+
+/// Makes another model and its system prompt of a name; `Err` says why not.
+pub type Models = dyn Fn(&str) -> Result<WithPrompt, String>;
 
 /// What a command works on.
 pub struct Bench<'a> {
@@ -20,7 +23,7 @@ pub struct Bench<'a> {
     /// The language.
     pub texts: &'static Texts,
     /// Makes another model and its system prompt; `Err` says why not.
-    pub models: &'a dyn Fn(&str) -> Result<(Box<dyn Model>, String), String>,
+    pub models: &'a Models,
     /// Prints a line for the person.
     pub say: &'a dyn Fn(&str),
 }
