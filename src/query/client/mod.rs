@@ -107,7 +107,8 @@ impl Client {
     }
 
     fn reply(&self, raw: &Raw, request: &Request<'_>, usage: Usage) -> Reply {
-        let read = reply::read(raw, self.channel, request.tools, request.messages);
+        let reading = reply::Reading { channel: self.channel, echo: self.preset.echo, tools: request.tools };
+        let read = reply::read(raw, reading, request.messages);
         Reply {
             message: read.message,
             visible: read.visible,
