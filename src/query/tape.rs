@@ -4,11 +4,8 @@
 //! recording holds what the model said, reply by reply; failed tries are not part of it.
 
 use crate::query::failure::{Failure, Kind};
-use selfsmith_cassette::{
-    Answer, CassetteError, Drift, Header, Normaliser, Player, Recorder, Reply, Tape as File, play,
-};
+use selfsmith_cassette::{Answer, CassetteError, Drift, Player, Recorder, Reply, play};
 use serde_json::Value;
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What happens with the traffic.
@@ -24,25 +21,13 @@ pub enum Tape {
 }
 
 impl Tape {
-    /// Record to a new file. `paths` are folders and the words for them, such as the workspace and `$ROOT`.
-    ///
-    /// # Errors
-    /// The file exists or cannot be written.
-    pub fn record(path: &Path, model: Option<String>, paths: Vec<(String, String)>) -> Result<Self, CassetteError> {
-        let recorder = Recorder::create(path, &Header::new(model, None), Normaliser::new(paths))?;
-        Ok(Self::Record(Mutex::new(recorder)))
-    }
-
-    /// Replay a file.
-    ///
-    /// # Errors
-    /// The file cannot be read or is no cassette.
-    pub fn replay(path: &Path, drift: OnDrift, paths: Vec<(String, String)>) -> Result<Self, CassetteError> {
-        Ok(Self::play(Player::new(File::read(path)?, Normaliser::new(paths)), drift))
+    /// Record to this recorder.
+    pub const fn record(recorder: Recorder) -> Self {
+        Self::Record(Mutex::new(recorder))
     }
 
     /// Replay from this player.
-    pub fn play(player: Player, drift: OnDrift) -> Self {
+    pub fn replay(player: Player, drift: OnDrift) -> Self {
         Self::Replay(Arc::new(Replaying { player: Mutex::new(player), drift, found: Mutex::new(Vec::new()) }))
     }
 

@@ -8,7 +8,8 @@ use crate::query::tape::OnDrift;
 use crate::query::usage::Price;
 use crate::query::{State, ToolSpec};
 use selfsmith_cassette::{
-    Answer, Answering, Call, Handler, Listener, Normaliser, Player, PlayerHandler, Server, Tape as File, serve,
+    Answer, Answering, Call, Handler, Header, Listener, Normaliser, Player, PlayerHandler, Recorder, Server,
+    Tape as File, serve,
 };
 use std::collections::BTreeMap;
 use std::net::TcpListener;
@@ -247,11 +248,17 @@ fn what_is_recorded_replays_to_the_same_reply_without_a_network() {
         r#"{"text":"cut","finish":""}"#,
     ];
     let (server, _handler) = server(&[replies[0], replies[1], replies[2], replies[2], replies[2]]);
-    let live = client(settings(Some(&server)), Tape::record(&path, None, Vec::new()).unwrap());
+    let live = client(
+        settings(Some(&server)),
+        Tape::record(Recorder::create(&path, &Header::new(None, None), Normaliser::default()).unwrap()),
+    );
     let said: Vec<Reply> = (0..3).map(|_| ask(&live, &asked()).0.unwrap()).collect();
     drop(server);
 
-    let replay = client(settings(None), Tape::replay(&path, OnDrift::End, Vec::new()).unwrap());
+    let replay = client(
+        settings(None),
+        Tape::replay(Player::new(File::read(&path).unwrap(), Normaliser::default()), OnDrift::End),
+    );
     let replayed: Vec<Reply> = (0..3).map(|_| ask(&replay, &asked()).0.unwrap()).collect();
     assert_eq!(said, replayed);
     assert!(matches!(said[2].state, State::Truncated { .. }));
@@ -263,7 +270,7 @@ fn what_is_recorded_replays_to_the_same_reply_without_a_network() {
 fn a_differing_request_is_told_and_fatal_when_strict() {
     let tape = |drift| {
         let lines = "{\"cassette\":1}\n{\"request\":{\"messages\":[{\"role\":\"user\",\"content\":\"x\"}]},\"reply\":{\"text\":\"a\"}}\n";
-        Tape::play(Player::new(File::parse("t", lines).unwrap(), Normaliser::default()), drift)
+        Tape::replay(Player::new(File::parse("t", lines).unwrap(), Normaliser::default()), drift)
     };
     let _ = rustls::crypto::ring::default_provider().install_default();
     let (reply, told) = ask(&client(settings(None), tape(OnDrift::Tell)), &asked());
