@@ -32,6 +32,8 @@ pub fn run(arguments: DemoArgs, around: &Surroundings) -> Result<Exit, Stop> {
             });
         }
     }
+    // What has to be built is built before the first scene.
+    super::agent_ready(around)?;
     let display = Display::new(around, Audience::of(arguments.json));
     let folder = folder(arguments.folder.as_deref(), around)?;
     display.say(EN.demo_intro);
