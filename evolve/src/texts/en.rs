@@ -46,7 +46,7 @@ pub static EN: Texts = Texts {
     demo_break: "A change that breaks a test: rejected, its branch reverted",
     demo_cheat: "A change that deletes the failing test: caught before anything is built",
     demo_review: "\nWhat a reviewer sees (`selfsmith review`):",
-    demo_next: "\nType next:\n  cd {repo}\n  {command} review show {candidate}   the landed change with its evidence\n  {command} review                    the list above\n  git log -1                              trailers of the landing\n  {command} lineage --verify          the record of all three cycles\n  {command} undo                      take the landing back\n  {command} evolve --proposer fix --goal \"Apply what clippy suggests\"",
+    demo_next: "\nType next:\n\n  cd {repo}\n\n  {command} review show {candidate}\n      the first change: every gate of both attempts, and what differs\n  {command} lineage --verify\n      the record of all three cycles, checked link by link\n  git log -1\n      the landed commit with its trailers, in plain git\n  {command} undo\n      take the landing back\n  {command} demo --cassettes DIR\n      again, with cassettes of yours: copy {cassettes}, change a reply, and see the verdict change\n",
     demo_other: "scene {scene} ended with {verdict}, other than the bundled cassette does",
     doctor_judge: "The judge",
     doctor_agent: "The agent",

@@ -105,7 +105,7 @@ table! {
     demo_cheat,
     /// Demo: before the list.
     demo_review,
-    /// Demo: what to type next: `{command}`, `{repo}`, `{candidate}`.
+    /// Demo: what to type next: `{command}`, `{repo}`, `{candidate}`, `{cassettes}`.
     demo_next,
     /// Demo: a scene ended otherwise than the bundled one does: `{scene}`, `{verdict}`.
     demo_other,

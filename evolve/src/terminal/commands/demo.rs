@@ -138,7 +138,14 @@ fn close(
     } else {
         around.exe.display().to_string()
     };
-    let values = [("command", command.as_str()), ("repo", &sample.display().to_string()), ("candidate", &first)];
+    let shown = |path: &Path| path.display().to_string();
+    let cassettes = sample.with_file_name("cassettes");
+    let values = [
+        ("command", command.as_str()),
+        ("repo", &shown(sample)),
+        ("candidate", &first),
+        ("cassettes", &shown(&cassettes)),
+    ];
     display.say(&fill(EN.demo_next, &values));
     Ok(())
 }

@@ -116,7 +116,8 @@ impl Run<'_> {
         if end.end == End::Waiting {
             let candidate = end.candidate.as_deref().unwrap_or_default();
             self.display.say(&fill(EN.waiting, &[("candidate", candidate)]));
-        } else if !end.why.is_empty() {
+        } else if !end.why.is_empty() && (end.gate.is_none() || end.end == End::Stale) {
+            // What a gate said is on the screen already.
             self.display.say(&selfsmith::sanitize::shown(&end.why));
         }
         if self.display.audience() == Audience::Programs {
