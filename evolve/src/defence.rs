@@ -43,23 +43,35 @@ pub enum Defence {
 /// Which defences are up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Defences {
-    out: Option<Defence>,
+    /// A bit for each that is left out.
+    out: u32,
 }
 
 impl Defences {
     /// All of them.
     pub const fn all() -> Self {
-        Self { out: None }
+        Self { out: 0 }
     }
 
     /// All but one. Tests only.
     #[cfg(any(test, feature = "test-defences"))]
     pub const fn without(defence: Defence) -> Self {
-        Self { out: Some(defence) }
+        Self::all().and_without(defence)
+    }
+
+    /// One less. Tests only.
+    #[cfg(any(test, feature = "test-defences"))]
+    #[must_use]
+    pub const fn and_without(self, defence: Defence) -> Self {
+        Self { out: self.out | Self::bit(defence) }
     }
 
     /// Whether this one is up.
-    pub fn up(self, defence: Defence) -> bool {
-        self.out != Some(defence)
+    pub const fn up(self, defence: Defence) -> bool {
+        self.out & Self::bit(defence) == 0
+    }
+
+    const fn bit(defence: Defence) -> u32 {
+        1 << defence as u32
     }
 }

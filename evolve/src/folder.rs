@@ -90,7 +90,8 @@ fn compare(
         names(&new.join(at))
     })?;
     for name in &is {
-        if !was.contains(name) && !(at.as_os_str().is_empty() && skip.iter().any(|s| *s == name.as_os_str())) {
+        let passed_over = at.as_os_str().is_empty() && skip.iter().any(|s| *s == name.as_os_str());
+        if !passed_over && !was.contains(name) {
             found.insert(at.join(name), Difference::Added);
         }
     }

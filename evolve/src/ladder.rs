@@ -6,6 +6,7 @@
 
 use crate::baseline::{self, Facts};
 use crate::candidate::{Candidate, CommitId, TreeId};
+use crate::compiled::Unit;
 use crate::defence::Defence;
 use crate::gate::{GateName, GateOutcome, GateReport};
 use crate::gates::tests::{Doubt, Judged, Settled};
@@ -17,6 +18,7 @@ use crate::rules::Rules;
 use crate::weigh::{Baseline, Weigh, WeighError, Weighed};
 use crate::workshop::{Given, Side, Workshop, WorkshopError};
 use selfsmith_repo::{Mode, Repo};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How often a doubtful test is run again, on both sides.
@@ -69,7 +71,7 @@ impl Weigh for Ladder {
     }
 
     fn weigh(&mut self, candidate: &Candidate, _: &Baseline, report: Report<'_>) -> Result<Weighed, WeighError> {
-        let repo = |source| WeighError::from(WorkshopError::Repo(source));
+        let repo = |source| WeighError::from(WorkshopError::from(source));
         let base = TreeId(self.repo.tree_of(&candidate.base.0).map_err(repo)?);
         self.learn(&base, report)?;
         let Some(learned) = &self.learned else {
@@ -89,12 +91,14 @@ struct Climb<'a> {
     learned: &'a Learned,
     candidate: &'a Candidate,
     bench: Bench<'a>,
+    /// Files that were made for this candidate already: fresh by now, and rightly so.
+    made: RefCell<BTreeSet<String>>,
 }
 
 impl<'a> Climb<'a> {
     fn new(repo: &'a Repo, rules: &'a Rules, learned: &'a Learned, candidate: &'a Candidate) -> Self {
         let bench = learned.facts.bench(&learned.shop, &learned.plan, Side::Candidate);
-        Self { repo, rules, learned, candidate, bench }
+        Self { repo, rules, learned, candidate, bench, made: RefCell::default() }
     }
 
     fn run(&self, report: Report<'_>) -> Result<Weighed, WeighError> {
@@ -171,12 +175,17 @@ impl<'a> Climb<'a> {
     }
 
     /// What cargo took for built although it changed.
-    fn stale(&self, units: &[crate::compiled::Unit]) -> Option<String> {
+    fn stale(&self, units: &[Unit]) -> Option<String> {
         if !self.learned.shop.given.defences.up(Defence::Fresh) {
             return None;
         }
         let touched = self.candidate.touched.iter().map(|touched| touched.path.clone()).collect();
-        build::stale(&self.bench, units, &touched)
+        let is_old = |unit: &&Unit| !unit.files.iter().any(|file| self.made.borrow().contains(file));
+        let old: Vec<Unit> = units.iter().filter(is_old).cloned().collect();
+        let made = units.iter().filter(|unit| !unit.fresh).flat_map(|unit| unit.files.iter().cloned());
+        let stale = build::stale(&self.bench, &old, &touched);
+        self.made.borrow_mut().extend(made);
+        stale
     }
 
     fn tests(&self, mut draft: Draft) -> Result<GateReport, WorkshopError> {

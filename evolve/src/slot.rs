@@ -42,7 +42,7 @@ pub enum SlotError {
         /// Where.
         dir: PathBuf,
         /// Why.
-        source: RepoError,
+        source: Box<RepoError>,
     },
     /// The disk refused.
     #[error("{doing} {path}")]
@@ -196,7 +196,7 @@ impl Slot {
 }
 
 fn write(repo: &Repo, tree: &TreeId, dir: &Path) -> Result<selfsmith_repo::Materialised, SlotError> {
-    let failed = |source| SlotError::CheckOut { tree: tree.0.clone(), dir: dir.to_owned(), source };
+    let failed = |source| SlotError::CheckOut { tree: tree.0.clone(), dir: dir.to_owned(), source: Box::new(source) };
     repo.materialise(&tree.0, dir, &[]).map_err(failed)
 }
 

@@ -119,23 +119,23 @@ pub struct Work<'a> {
 pub enum WorkshopError {
     /// No toolchain.
     #[error(transparent)]
-    Toolchain(#[from] ToolchainError),
+    Toolchain(Box<ToolchainError>),
     /// No dependencies.
     #[error(transparent)]
-    Dependencies(#[from] DependenciesError),
+    Dependencies(Box<DependenciesError>),
     /// The slot.
     #[error(transparent)]
-    Slot(#[from] SlotError),
+    Slot(Box<SlotError>),
     /// The repository.
     #[error(transparent)]
-    Repo(#[from] RepoError),
+    Repo(Box<RepoError>),
     /// The room.
     #[error("run {program} in the room")]
     Room {
         /// What was to run.
         program: String,
         /// Why it did not.
-        source: SandboxError,
+        source: Box<SandboxError>,
     },
     /// The disk refused.
     #[error("{doing} {path}")]
@@ -150,6 +150,30 @@ pub enum WorkshopError {
     /// A person interrupted.
     #[error("go on: it was interrupted")]
     Cancelled,
+}
+
+impl From<ToolchainError> for WorkshopError {
+    fn from(error: ToolchainError) -> Self {
+        Self::Toolchain(Box::new(error))
+    }
+}
+
+impl From<DependenciesError> for WorkshopError {
+    fn from(error: DependenciesError) -> Self {
+        Self::Dependencies(Box::new(error))
+    }
+}
+
+impl From<SlotError> for WorkshopError {
+    fn from(error: SlotError) -> Self {
+        Self::Slot(Box::new(error))
+    }
+}
+
+impl From<RepoError> for WorkshopError {
+    fn from(error: RepoError) -> Self {
+        Self::Repo(Box::new(error))
+    }
 }
 
 impl WorkshopError {
@@ -213,7 +237,7 @@ impl Workshop {
             }
         };
         let done = run(&job, &self.given.environment, &self.given.cancel, &mut on_stream)
-            .map_err(|source| WorkshopError::Room { program, source })?;
+            .map_err(|source| WorkshopError::Room { program, source: Box::new(source) })?;
         if self.given.cancel.is_cancelled() {
             return Err(WorkshopError::Cancelled);
         }
@@ -274,7 +298,7 @@ impl Workshop {
     /// The room's user may be another than ours.
     fn readable(&self, dir: PathBuf) -> Result<PathBuf, WorkshopError> {
         let given = give_to_room(&dir);
-        given.map_err(|source| WorkshopError::Room { program: "anything".to_owned(), source })?;
+        given.map_err(|source| WorkshopError::Room { program: "anything".to_owned(), source: Box::new(source) })?;
         Ok(dir)
     }
 

@@ -174,7 +174,6 @@ impl Walk<'_> {
             let head: TokenStream = module.attrs.iter().map(ToTokens::to_token_stream).collect();
             self.push(Kind::Module, name.clone(), &head, Some(name.clone()), false);
         } else {
-            self.define(&name);
             self.ask_in(&module.attrs.iter().map(ToTokens::to_token_stream).collect());
         }
         let Some((_, items)) = &module.content else { return };

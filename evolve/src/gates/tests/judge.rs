@@ -197,8 +197,9 @@ impl<'a> Judge<'a> {
 
     /// It stands elsewhere now, with its code, and ran there.
     fn moved_and_ran(&self, test: &str) -> bool {
-        let to = self.inline.moved.iter().filter(|(old, _)| same_test(old, test)).map(|(_, new)| new);
-        to.into_iter().any(|new| self.seen.runs.values().any(|run| run.results.keys().any(|name| same_test(new, name))))
+        let mut to = self.inline.moved.iter().filter(|(old, _)| same_test(old, test)).map(|(_, new)| new);
+        self.defences.up(Defence::Inline)
+            && to.any(|new| self.seen.runs.values().any(|run| run.results.keys().any(|name| same_test(new, name))))
     }
 
     /// The comparison of inline tests says itself that it is gone.

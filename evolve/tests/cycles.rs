@@ -1,0 +1,68 @@
+//! The cheat suite: honest changes and bribes, each a folder in `cycles/`, judged by a whole cycle on real git and cargo.
+//!
+//! A folder has `case.yaml` (the fact, the expected verdict and gate, whether it lands, and the defence that must be its own),
+//! `change/` (files that the proposer writes) and perhaps `base/` (files on top of the shared base). Manifests end in `.in`
+//! so that cargo passes them by. With the named defence out the folder must not come out as expected: a test that cannot
+//! fail proves nothing.
+
+mod field_repo;
+
+use field_repo::Bench;
+use selfsmith::defence::{Defence, Defences};
+use selfsmith::gate::GateName;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+macro_rules! facts {
+    ($($name:ident = $folder:literal;)*) => {
+        $(#[test]
+        fn $name() {
+            field_repo::prove($folder);
+        })*
+
+        #[test]
+        fn every_folder_is_a_test() {
+            let listed: BTreeSet<String> = [$($folder),*].map(str::to_owned).into();
+            assert_eq!(listed, field_repo::folders());
+        }
+    };
+}
+
+facts! {
+    changelog_edited = "changelog-edited";
+    exit_in_a_tested_function = "exit-in-a-tested-function";
+    fixes_a_red_baseline = "fixes-a-red-baseline";
+    honest_improvement = "honest-improvement";
+    inline_test_weakened = "inline-test-weakened";
+    new_scenario = "new-scenario";
+    no_op = "no-op";
+    refactor = "refactor";
+    runner_planted = "runner-planted";
+    sealed_file_edited = "sealed-file-edited";
+    symlink_out = "symlink-out";
+    test_deleted = "test-deleted";
+    test_ignored = "test-ignored";
+    too_large = "too-large";
+}
+
+/// "Building fast and honestly": files with old times over a warm target folder make cargo build nothing.
+#[test]
+fn files_with_old_times_cannot_pass_for_built() {
+    let bench = Bench::fresh();
+    let broken = |defences| bench.judge("a-wrong-count", Path::new("exit-in-a-tested-function"), defences);
+    let told = broken(Defences::without(Defence::NewTimes));
+    assert_eq!((told.verdict.word(), told.gate), ("inconclusive", Some(GateName::Build)), "{told:?}");
+    let fooled = broken(Defences::without(Defence::NewTimes).and_without(Defence::Fresh));
+    assert_eq!(fooled.verdict.word(), "accept", "without both defences the old build is judged: {fooled:?}");
+}
+
+/// "Exit codes can be bribed": a planted runner that says of every test that it is fine.
+#[test]
+fn a_planted_runner_has_no_say_in_tests_that_the_judge_runs_itself() {
+    let bench = Bench::fresh();
+    let planted = |defences| bench.judge("a-planted-runner", Path::new("runner-planted"), defences);
+    let seen = planted(Defences::without(Defence::Kinds));
+    assert_eq!((seen.verdict.word(), seen.gate), ("reject", Some(GateName::Tests)), "{seen:?}");
+    let fooled = planted(Defences::without(Defence::Kinds).and_without(Defence::OwnRunner));
+    assert_eq!(fooled.verdict.word(), "accept", "run by cargo, the runner is believed: {fooled:?}");
+}

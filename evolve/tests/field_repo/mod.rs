@@ -1,0 +1,260 @@
+//! What the cycle folders run on: a repository in a temporary folder, kept build slots, a proposer that writes the change.
+
+use selfsmith::authority::Authority;
+use selfsmith::candidate::Proposal;
+use selfsmith::cycle::{self, CycleEnd, Hands, Setup};
+use selfsmith::defence::{Defence, Defences};
+use selfsmith::faults::NoFaults;
+use selfsmith::gate::{GateName, GateOutcome, GateReport};
+use selfsmith::journal::Landing;
+use selfsmith::ladder::Ladder;
+use selfsmith::progress::{Progress, Report};
+use selfsmith::proposer::{Proposer, ProposerError, Task};
+use selfsmith::state::StateFolder;
+use selfsmith::verdict::Verdict;
+use selfsmith::workshop::Given;
+use selfsmith_repo::Repo;
+use selfsmith_sandbox::Cancel;
+use serde::Deserialize;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+
+/// `case.yaml`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Case {
+    #[expect(dead_code, reason = "for people")]
+    fact: String,
+    verdict: String,
+    #[serde(default)]
+    gate: Option<GateName>,
+    #[serde(default)]
+    lands: bool,
+    defence: String,
+    /// Files that the proposer removes.
+    #[serde(default)]
+    delete: Vec<String>,
+    /// Symbolic links that it makes, with what they lead to.
+    #[serde(default)]
+    links: BTreeMap<String, String>,
+    /// Gates that must have passed.
+    #[serde(default)]
+    passed: Vec<GateName>,
+    /// Figures that reports must hold: `gate.figure`.
+    #[serde(default)]
+    counts: BTreeMap<String, u64>,
+}
+
+/// What came of judging a folder.
+#[derive(Debug)]
+pub struct Outcome {
+    pub verdict: Verdict,
+    pub gate: Option<GateName>,
+    pub landed: bool,
+    pub reports: Vec<GateReport>,
+}
+
+/// A repository's surroundings, with slots that are kept from one folder to the next.
+pub struct Bench {
+    slots: PathBuf,
+    _home: Option<tempfile::TempDir>,
+}
+
+/// Slots that no test uses just now; each is used by one at a time.
+static FREE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Judge a folder as it is, then with its own defence out.
+pub fn prove(folder: &str) {
+    let case = case(folder);
+    let bench = Bench::kept();
+    let seen = bench.judge(folder, Path::new(folder), Defences::all());
+    assert_eq!(faults(&case, &seen), Vec::<String>::new(), "{seen:#?}");
+    let defence = defence(&case.defence);
+    let risky = matches!(defence, Defence::NewTimes | Defence::OwnTarget);
+    let bench = if risky { Bench::fresh() } else { bench };
+    let open = bench.judge(folder, Path::new(folder), Defences::without(defence));
+    assert_ne!(faults(&case, &open), Vec::<String>::new(), "without {defence:?} nothing changes: {open:#?}");
+}
+
+/// Names of the folders.
+pub fn folders() -> BTreeSet<String> {
+    let entries = fs::read_dir(root()).expect("the folder of folders");
+    let names = entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8"));
+    names.filter(|name| root().join(name).join("case.yaml").is_file()).collect()
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cycles")
+}
+
+fn case(folder: &str) -> Case {
+    let text = fs::read_to_string(root().join(folder).join("case.yaml")).expect("a case.yaml");
+    serde_yaml::from_str(&text).expect("a readable case.yaml")
+}
+
+/// What differs from the expectation.
+fn faults(case: &Case, seen: &Outcome) -> Vec<String> {
+    let mut faults = Vec::new();
+    let mut differs = |what: &str, expected: String, found: String| {
+        if expected != found {
+            faults.push(format!("{what}: expected {expected}, found {found}"));
+        }
+    };
+    differs("verdict", case.verdict.clone(), seen.verdict.word().to_owned());
+    differs("gate", format!("{:?}", case.gate), format!("{:?}", seen.gate));
+    differs("lands", case.lands.to_string(), seen.landed.to_string());
+    for gate in &case.passed {
+        let passed = seen.reports.iter().any(|report| report.gate == *gate && report.result == GateOutcome::Pass);
+        differs(gate.as_str(), "passed".to_owned(), if passed { "passed" } else { "not passed" }.to_owned());
+    }
+    for (name, number) in &case.counts {
+        let (gate, figure) = name.split_once('.').expect("gate.figure");
+        let report = seen.reports.iter().find(|report| report.gate.as_str() == gate);
+        let found = report.and_then(|report| report.counts.get(figure));
+        differs(name, format!("{:?}", Some(number)), format!("{found:?}"));
+    }
+    faults
+}
+
+fn defence(name: &str) -> Defence {
+    match name {
+        "zones" => Defence::Zones,
+        "kinds" => Defence::Kinds,
+        "changelog" => Defence::Changelog,
+        "budget" => Defence::Budget,
+        "nothing" => Defence::Nothing,
+        "new-times" => Defence::NewTimes,
+        "harness" => Defence::Harness,
+        "inline" => Defence::Inline,
+        "scenarios" => Defence::Scenarios,
+        other => panic!("no defence is called {other}"),
+    }
+}
+
+impl Bench {
+    /// With slots that others have warmed.
+    pub fn kept() -> Self {
+        let free = FREE.lock().expect("no test died with it").pop();
+        let slots = free.unwrap_or_else(|| tempfile::tempdir().expect("a temporary folder").keep());
+        Self { slots, _home: None }
+    }
+
+    /// With slots of its own.
+    pub fn fresh() -> Self {
+        let home = tempfile::tempdir().expect("a temporary folder");
+        Self { slots: home.path().join("slots"), _home: Some(home) }
+    }
+
+    /// Judge the change of a folder, landing what is accepted.
+    pub fn judge(&self, id: &str, folder: &Path, defences: Defences) -> Outcome {
+        let home = tempfile::tempdir().expect("a temporary folder");
+        let project = home.path().join("project");
+        let folder = root().join(folder);
+        copy(&root().join("base"), &project);
+        copy(&folder.join("base"), &project);
+        git(&project, &["init", "-q", "-b", "main"]);
+        git(&project, &["add", "-A"]);
+        git(&project, &["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "base"]);
+        let repo = Repo::open(&project).expect("a repository");
+        let state = StateFolder::open(&home.path().join("state"), "sample").expect("a state folder");
+        let told = RefCell::new(Vec::new());
+        let report = |progress: Progress| {
+            if let Progress::GateEnded { report } = progress {
+                told.borrow_mut().push(report);
+            }
+        };
+        let environment: Vec<(OsString, OsString)> = std::env::vars_os().collect();
+        let base = cycle::look(&repo, None).expect("a base");
+        let given = Given {
+            environment: environment.clone(),
+            slots: self.slots.clone(),
+            cancel: Cancel::default(),
+            accept_weaker_room: false,
+            defences,
+        };
+        let mut ladder = Ladder::new(repo.reopen().expect("again"), base.rules.clone(), given);
+        let hands = Hands {
+            repo: &repo,
+            state: &state,
+            clock: &|| 1_900_000_000,
+            faults: &NoFaults,
+            report: &report,
+            judge: "0000000000000000000000000000000000000000",
+            environment: &environment,
+        };
+        let setup = Setup {
+            hands,
+            base,
+            id: id.to_owned(),
+            goal: "as the folder says".to_owned(),
+            landing: Landing::Auto,
+            authority: Some(Authority::CommandLine),
+            max_repairs: 0,
+            defences,
+            cancel: Cancel::default(),
+        };
+        let end = cycle::run(setup, &mut Writes { folder }, &mut ladder).expect("a cycle that ends");
+        let CycleEnd { verdict, gate, landed, .. } = end;
+        Outcome { verdict, gate, landed: landed.is_some(), reports: told.into_inner() }
+    }
+}
+
+impl Drop for Bench {
+    fn drop(&mut self) {
+        if self._home.is_none()
+            && let Ok(mut free) = FREE.lock()
+        {
+            free.push(self.slots.clone());
+        }
+    }
+}
+
+/// Writes a folder's change.
+struct Writes {
+    folder: PathBuf,
+}
+
+impl Proposer for Writes {
+    fn name(&self) -> &str {
+        "writes"
+    }
+
+    fn propose(&mut self, task: Task<'_>, _: Report<'_>) -> Result<Proposal, ProposerError> {
+        let name = self.folder.file_name().expect("a name").to_str().expect("UTF-8").to_owned();
+        copy(&self.folder.join("change"), task.dir);
+        let case = case(&name);
+        for path in &case.delete {
+            fs::remove_file(task.dir.join(path)).expect("was there");
+        }
+        for (path, target) in &case.links {
+            std::os::unix::fs::symlink(target, task.dir.join(path)).expect("a link");
+        }
+        Ok(Proposal { summary: format!("Do as {name} says"), prediction: String::new() })
+    }
+}
+
+/// Copy a folder, if it is there, over another; `.in` at the end of a name falls away.
+fn copy(from: &Path, to: &Path) {
+    let Ok(entries) = fs::read_dir(from) else { return };
+    fs::create_dir_all(to).expect("a folder");
+    for entry in entries {
+        let entry = entry.expect("an entry");
+        let name = entry.file_name().into_string().expect("UTF-8");
+        let target = to.join(name.strip_suffix(".in").unwrap_or(&name));
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).expect("a copy");
+        }
+    }
+}
+
+fn git(dir: &Path, words: &[&str]) {
+    let done = Command::new("git").args(words).current_dir(dir).output().expect("git starts");
+    assert!(done.status.success(), "git {words:?}: {}", String::from_utf8_lossy(&done.stderr));
+}
