@@ -21,6 +21,7 @@ pub use show::{With, show};
 use crate::approve::Mode;
 use crate::query::settings::{Growth, Settings as ModelSettings};
 use crate::texts::{Texts, fill};
+use crate::tool::bash;
 use crate::turn;
 use error::Place;
 use serde::de::DeserializeOwned;
@@ -62,10 +63,8 @@ pub struct Folders {
 pub struct Tools {
     /// What may be done without a question.
     pub approval: Mode,
-    /// Seconds of a command.
-    pub bash_timeout_s: u64,
-    /// Bytes of a command's output that are kept.
-    pub bash_output_bytes: usize,
+    /// Shell commands.
+    pub bash: bash::Settings,
 }
 
 /// The group `cli`.
@@ -165,6 +164,13 @@ fn check(config: &Config) -> Result<(), (&'static str, &'static str)> {
     }
     if config.turn.max_turns == 0 {
         return Err(("model_chat.max_turns", "it should be at least 1"));
+    }
+    let bash = &config.tools.bash;
+    if bash.timeout_s == 0 || bash.output_bytes == 0 {
+        return Err(("tools.bash", "timeout_s and output_bytes should be at least 1"));
+    }
+    if bash.max_timeout_s < bash.timeout_s {
+        return Err(("tools.bash.max_timeout_s", "it should not be below tools.bash.timeout_s"));
     }
     if config.model.retry.max_tries == 0 {
         return Err(("model.retry.max_tries", "it should be at least 1"));

@@ -41,7 +41,7 @@ fn the_shipped_file_holds_the_defaults_that_the_modules_declare() {
     assert_eq!(loaded.config.model, ModelSettings::default());
     assert_eq!(loaded.config.growth, Growth::default());
     assert_eq!(loaded.config.turn, turn::Settings::default());
-    assert_eq!(loaded.config.tools.approval, Mode::default());
+    assert_eq!(loaded.config.tools, Tools { approval: Mode::default(), bash: bash::Settings::default() });
     assert!(loaded.notices(&EN).is_empty());
 }
 
@@ -115,12 +115,13 @@ fn a_variable_of_the_wrong_kind_is_named() {
 fn what_an_untrusted_project_says_about_addresses_and_approval_is_left_out_and_told() {
     let world = World::new();
     world
-        .project("model: {base_url: 'https://evil.example/v1', name: m}\ntools: {approval: auto, bash_timeout_s: 5}\n");
+        .project("model: {base_url: 'https://evil.example/v1', name: m}\ntools: {approval: auto, bash: {timeout_s: 5, sandbox: false}}\n");
     let loaded = load(&world.sources).unwrap();
     assert_eq!((loaded.config.model.base_url.as_deref(), loaded.config.model.name.as_deref()), (None, Some("m")));
-    assert_eq!((loaded.config.tools.approval, loaded.config.tools.bash_timeout_s), (Mode::Ask, 5));
+    assert_eq!((loaded.config.tools.approval, loaded.config.tools.bash.timeout_s), (Mode::Ask, 5));
+    assert!(loaded.config.tools.bash.sandbox);
     let notices = loaded.notices(&EN).join("\n");
-    assert!(notices.contains("model.base_url, tools.approval"), "{notices}");
+    assert!(notices.contains("model.base_url, tools.approval, tools.bash.sandbox"), "{notices}");
 }
 
 #[test]

@@ -13,6 +13,10 @@ const UNTRUSTED: &[&str] = &[
     "model.provider",
     "model.proxy",
     "tools.approval",
+    "tools.bash.keep",
+    "tools.bash.network",
+    "tools.bash.sandbox",
+    "tools.bash.writable",
 ];
 
 /// Known, accepted, and without effect so far.
@@ -26,7 +30,8 @@ pub fn filter(values: &mut Value) -> Vec<String> {
 
 fn remove(values: &mut Value, key: &str) -> bool {
     let Some((group, name)) = key.rsplit_once('.') else { return false };
-    values.get_mut(group).and_then(Value::as_mapping_mut).is_some_and(|map| map.shift_remove(name).is_some())
+    let group = group.split('.').try_fold(values, |value, part| value.get_mut(part));
+    group.and_then(Value::as_mapping_mut).is_some_and(|map| map.shift_remove(name).is_some())
 }
 
 /// Keys that somebody set though nothing comes of it.

@@ -6,7 +6,6 @@ use selfsmith_agent::config::{self, ConfigError, Flag, Loaded, Sources};
 use selfsmith_agent::ending::Ending;
 use selfsmith_agent::query::tape::OnDrift;
 use selfsmith_agent::texts::fill;
-use selfsmith_agent::tool::bash;
 use selfsmith_agent::wire::{Around, Cassette, Choices, WireError};
 use std::path::PathBuf;
 
@@ -47,11 +46,7 @@ pub fn open(flags: &Flags, surroundings: &Surroundings) -> Result<Opened, Refusa
         growth: config.growth,
         turn: config.turn.clone(),
         mode: config.tools.approval,
-        bash: bash::Settings {
-            timeout_s: config.tools.bash_timeout_s,
-            output_bytes: config.tools.bash_output_bytes,
-            ..bash::Settings::default()
-        },
+        bash: config.tools.bash.clone(),
         sessions: config.folders.logs_root.clone().or_else(|| surroundings.sessions()),
     };
     let cassette = cassette(flags).map_err(|text| Refusal { ending: Ending::Usage, text })?;
