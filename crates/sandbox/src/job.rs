@@ -90,6 +90,9 @@ pub struct Workspace {
     pub hidden: Vec<PathBuf>,
     /// Whether the network outside of this machine's loopback may be reached.
     pub network: bool,
+    /// Without the network: the loopback to share with other jobs (see [`crate::Loopback`]); none: one of its own.
+    #[serde(default)]
+    pub loopback: Option<i32>,
 }
 
 /// What stands around a child.

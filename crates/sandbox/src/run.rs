@@ -7,22 +7,20 @@ use crate::error::SandboxError;
 use crate::finished::{End, Finished, Limit};
 use crate::job::Job;
 use crate::output::{Collector, Stream};
+use crate::supervisor::{Link, PATIENCE, Supervisor, supervisor_error};
 use crate::tree;
 use crate::wall::{MissingWall, Wall};
 use crate::watch;
-use crate::wire::{self, ENTRY_ARGUMENT, Order, Report, Status};
+use crate::wire::{Order, Report, Status};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
-use std::os::unix::net::UnixStream;
+use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 /// Longest sleep before the cancel flag is looked at.
 const TICK: Duration = Duration::from_millis(20);
-/// How long the supervisor may take to end a tree before it is ended itself.
-const PATIENCE: Duration = Duration::from_secs(8);
 /// Bytes read at once.
 const PIECE: usize = 64 * 1024;
 
@@ -254,12 +252,6 @@ enum Amount {
     Something,
 }
 
-#[derive(PartialEq, Eq)]
-enum Link {
-    Open,
-    Closed,
-}
-
 /// The reading end of one of the program's streams.
 struct Pipe {
     stream: Stream,
@@ -299,108 +291,10 @@ impl Pipe {
     }
 }
 
-/// The supervisor as the caller sees it. When it is dropped, the tree ends.
-struct Supervisor {
-    handle: duct::Handle,
-    process: i32,
-    socket: UnixStream,
-    unread: Vec<u8>,
-    reports: Vec<Report>,
-}
-
-impl Supervisor {
-    fn start(frame: &[u8], stdout: OwnedFd, stderr: OwnedFd) -> Result<Self, SandboxError> {
-        let failed = |source| supervisor_error("start the program's supervisor", source);
-        let (socket, theirs) = UnixStream::pair().map_err(failed)?;
-        socket.set_write_timeout(Some(PATIENCE)).map_err(failed)?;
-        // No variable of ours reaches it: what it hands on is in the frame.
-        let nothing: [(OsString, OsString); 0] = [];
-        let handle = duct::cmd("/proc/self/exe", [ENTRY_ARGUMENT])
-            .stdin_file(theirs)
-            .stdout_file(stdout)
-            .stderr_file(stderr)
-            .full_env(nothing)
-            .unchecked()
-            .start()
-            .map_err(failed)?;
-        let process = handle.pids().first().and_then(|process| i32::try_from(*process).ok()).unwrap_or(0);
-        let supervisor = Self { handle, process, socket, unread: Vec::new(), reports: Vec::new() };
-        send_all(&supervisor.socket, frame)
-            .map_err(|source| supervisor_error("hand the job to the program's supervisor", source))?;
-        supervisor.socket.set_nonblocking(true).map_err(failed)?;
-        Ok(supervisor)
-    }
-
-    fn read_reports(&mut self) -> Result<Link, SandboxError> {
-        let mut piece = [0; 4096];
-        let link = loop {
-            match self.socket.read(&mut piece) {
-                Ok(0) => break Link::Closed,
-                Ok(count) => self.unread.extend_from_slice(piece.get(..count).unwrap_or_default()),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break Link::Open,
-                Err(_) => break Link::Closed,
-            }
-        };
-        while let Some(end) = self.unread.iter().position(|byte| *byte == b'\n') {
-            let line: Vec<u8> = self.unread.drain(..=end).collect();
-            let report = serde_json::from_slice(&line)
-                .map_err(|error| supervisor_error("understand the program's supervisor", error.into()))?;
-            self.reports.push(report);
-        }
-        Ok(link)
-    }
-
-    fn order_end(&self) {
-        // A supervisor that is gone already has nothing left to end.
-        let _ = send_all(&self.socket, &[wire::END]);
-    }
-
-    fn kill(&self) {
-        let _ = self.handle.kill();
-    }
-}
-
-impl Drop for Supervisor {
-    fn drop(&mut self) {
-        // Usually it is gone already. Otherwise the closed socket tells it to end the tree; the socket ends with it.
-        let _ = self.socket.shutdown(std::net::Shutdown::Write);
-        let until = Instant::now() + PATIENCE;
-        while matches!(self.read_reports(), Ok(Link::Open)) {
-            let mut fds = [PollFd::new(self.socket.as_fd(), PollFlags::POLLIN)];
-            let left = until.saturating_duration_since(Instant::now());
-            let timeout = PollTimeout::try_from(left).unwrap_or(PollTimeout::ZERO);
-            if matches!(poll(&mut fds, timeout), Ok(0)) {
-                self.kill();
-                break;
-            }
-        }
-        let _ = self.handle.wait();
-    }
-}
-
-/// Writes without the signal that a closed socket would raise.
-fn send_all(socket: &UnixStream, bytes: &[u8]) -> io::Result<()> {
-    let mut rest = bytes;
-    while !rest.is_empty() {
-        let flags = nix::sys::socket::MsgFlags::MSG_NOSIGNAL;
-        match nix::sys::socket::send(socket.as_raw_fd(), rest, flags) {
-            Ok(count) => rest = rest.get(count..).unwrap_or_default(),
-            Err(nix::Error::EINTR) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Ok(())
-}
-
 /// A pipe whose reading end does not block.
 fn pipe() -> Result<(OwnedFd, OwnedFd), SandboxError> {
     let failed = |error: nix::Error| supervisor_error("make a pipe", error.into());
     let (reading, writing) = nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC).map_err(failed)?;
     nix::fcntl::fcntl(&reading, nix::fcntl::FcntlArg::F_SETFL(nix::fcntl::OFlag::O_NONBLOCK)).map_err(failed)?;
     Ok((reading, writing))
-}
-
-fn supervisor_error(what: &str, source: io::Error) -> SandboxError {
-    SandboxError::Supervisor { what: what.to_owned(), source }
 }

@@ -42,6 +42,8 @@ pub(crate) struct Order {
 pub(crate) enum Executable {
     Argv(Vec<Bytes>),
     Shell(String),
+    /// No program: a process that holds a loopback network for others to join.
+    Loopback,
 }
 
 /// An operating system's string: text where it is text.
@@ -101,12 +103,25 @@ impl Order {
         order.checked()
     }
 
+    /// Not a job but a network, held until the end is ordered.
+    pub(crate) fn loopback() -> Self {
+        Self {
+            program: Executable::Loopback,
+            dir: Bytes::Text("/".to_owned()),
+            variables: Vec::new(),
+            limits: Limits::default(),
+            walls: Walls::None,
+            stdin: Vec::new(),
+        }
+    }
+
     fn checked(self) -> Result<Self, SandboxError> {
         let bad = |why: &str| Err(SandboxError::BadCommand { why: why.to_owned() });
         let nul = match &self.program {
             Executable::Argv(argv) if argv.is_empty() => return bad("there is no program in it"),
             Executable::Argv(argv) => argv.iter().any(Bytes::has_nul),
             Executable::Shell(line) => line.contains('\0'),
+            Executable::Loopback => false,
         };
         if nul || self.dir.has_nul() {
             return bad("it holds a NUL character");

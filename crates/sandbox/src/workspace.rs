@@ -16,10 +16,11 @@ use crate::wall::{MissingWall, Wall};
 use crate::wire::Fault;
 use nix::fcntl::OFlag;
 use nix::mount::{MsFlags, mount};
-use nix::sched::{CloneFlags, unshare};
+use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::stat::Mode;
 use std::collections::BTreeSet;
 use std::fmt::Display;
+use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
@@ -85,7 +86,8 @@ pub(crate) fn put_up(workspace: &Workspace, reporter: &mut Reporter) -> Result<(
         reporter.missing(MissingWall { wall, why: format!("{what}: {error}") });
     };
     let was_root = may_mount();
-    let may_unshare = was_root || user_namespace(workspace, &mut report);
+    let joined = workspace.loopback.filter(|_| !workspace.network).is_some_and(|holder| join(holder, was_root).is_ok());
+    let may_unshare = was_root || joined || user_namespace(workspace, &mut report);
     let network = network(workspace, may_unshare);
     if may_unshare {
         guard(workspace, &mut report)?;
@@ -108,6 +110,25 @@ pub(crate) fn put_up(workspace: &Workspace, reporter: &mut Reporter) -> Result<(
         report(Wall::Seccomp, "refuse system calls", &error);
     }
     Ok(())
+}
+
+/// Becomes the holder of a loopback network that others join; returns once it can be joined.
+pub(crate) fn hold_loopback() -> io::Result<()> {
+    if !may_mount() {
+        enter_user_namespace()?;
+    }
+    unshare(CloneFlags::CLONE_NEWNET)?;
+    loopback_up()
+}
+
+/// Joins the network of a holder and, where we are not root, the user namespace that it belongs to.
+fn join(holder: i32, was_root: bool) -> io::Result<()> {
+    let open = |kind| File::open(format!("/proc/{holder}/ns/{kind}"));
+    let (user, network) = (open("user")?, open("net")?);
+    if !was_root {
+        setns(user, CloneFlags::CLONE_NEWUSER)?;
+    }
+    Ok(setns(network, CloneFlags::CLONE_NEWNET)?)
 }
 
 /// Whether namespaces can be made, if there is a use for them.

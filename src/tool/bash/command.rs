@@ -3,13 +3,14 @@
 use super::{Settings, screen, walls};
 use crate::tool::Surroundings;
 use selfsmith_sandbox::{
-    Cancel, Captured, End, Environment, Finished, Job, Limits, MissingWall, Program, SandboxError, Stream, run,
+    Cancel, Captured, End, Environment, Finished, Job, Limits, Loopback, MissingWall, Program, SandboxError, Stream,
+    run,
 };
 use serde_json::{Value, json};
 use std::error::Error;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// Variables that commands see, where they are set. Names that look like keys are dropped by the sandbox in any case.
@@ -95,6 +96,8 @@ struct Inner {
     settings: Settings,
     root: PathBuf,
     environment: Vec<(OsString, OsString)>,
+    /// Made with the first background job, so that later commands can ask the server that it is.
+    loopback: OnceLock<Option<Loopback>>,
 }
 
 /// What came of a command.
@@ -125,7 +128,17 @@ impl Shell {
             settings: surroundings.bash.clone(),
             root: surroundings.root.clone(),
             environment: surroundings.environment.clone(),
+            loopback: OnceLock::new(),
         }))
+    }
+
+    /// From now on commands share one loopback network, where they have not the machine's.
+    pub(super) fn share_loopback(&self) {
+        let settings = &self.0.settings;
+        if settings.sandbox && !settings.network {
+            // Where there is none to be had, each command has what its own walls find.
+            self.0.loopback.get_or_init(|| Loopback::start().ok());
+        }
     }
 
     pub(super) fn default_timeout(&self) -> Duration {
@@ -167,9 +180,13 @@ impl Shell {
             environment: self.environment(),
             stdin: Vec::new(),
             limits: Limits { wall, output, processes: Some(PROCESSES), ..Limits::default() },
-            walls: walls::around(&inner.root, &inner.settings, &inner.environment),
+            walls: walls::around(&inner.root, &inner.settings, &inner.environment, self.loopback()),
         };
         Ok(run(&job, &inner.environment, cancel, on_output)?)
+    }
+
+    fn loopback(&self) -> Option<i32> {
+        self.0.loopback.get().and_then(Option::as_ref).map(Loopback::id)
     }
 
     fn environment(&self) -> Environment {

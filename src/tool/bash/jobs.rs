@@ -70,6 +70,7 @@ impl Jobs {
         if running >= MOST {
             return Err(format!("{running} jobs run already; end one of them first"));
         }
+        shell.share_loopback();
         let number = table.keys().next_back().map_or(1, |last| last + 1);
         let (cancel, output) = (Cancel::default(), Arc::new(Mutex::new(Unread::default())));
         let (tell, ended) = watch::channel(None);

@@ -71,6 +71,22 @@ async fn a_job_is_started_read_waited_for_and_ended() {
 }
 
 #[tokio::test]
+async fn a_server_in_the_background_can_be_asked_by_the_next_command() {
+    if std::process::Command::new("python3").arg("--version").output().is_err() {
+        return;
+    }
+    let root = tempfile::tempdir().unwrap();
+    let tool = tool(root.path());
+    std::fs::write(root.path().join("page"), "served").unwrap();
+    let server = "python3 -m http.server 4897 --bind 127.0.0.1";
+    call(&tool, json!({ "command": server, "background": true })).await;
+    let get = "until (exec 3<>/dev/tcp/127.0.0.1/4897) 2>/dev/null; do sleep 0.05; done; \
+               exec 3<>/dev/tcp/127.0.0.1/4897; printf 'GET /page HTTP/1.0\\r\\n\\r\\n' >&3; cat <&3";
+    let answer = call(&tool, json!({ "command": get })).await;
+    assert!(answer.text.ends_with("served\n"), "{}", answer.text);
+}
+
+#[tokio::test]
 async fn dropping_the_call_ends_the_command() {
     let root = tempfile::tempdir().unwrap();
     let tool = tool(root.path());

@@ -41,7 +41,12 @@ const STEERS_GIT: [&str; 3] = ["hooks", "config", "config.worktree"];
 const STEERS_US: [&str; 2] = [".selfsmith", ".selfsmithignore"];
 
 /// The walls for one command.
-pub(super) fn around(root: &Path, settings: &Settings, environment: &[(OsString, OsString)]) -> Walls {
+pub(super) fn around(
+    root: &Path,
+    settings: &Settings,
+    environment: &[(OsString, OsString)],
+    loopback: Option<i32>,
+) -> Walls {
     if !settings.sandbox {
         return Walls::None;
     }
@@ -50,6 +55,7 @@ pub(super) fn around(root: &Path, settings: &Settings, environment: &[(OsString,
         protected: STEERS_US.iter().map(|name| root.join(name)).filter(|path| path.exists()).collect(),
         hidden: hidden(environment),
         network: settings.network,
+        loopback,
     };
     walls.writable.extend(settings.writable.iter().cloned());
     walls.writable.extend(path_in(environment, "TMPDIR"));

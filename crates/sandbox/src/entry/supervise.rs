@@ -11,7 +11,8 @@ use crate::launch::{detach_streams, null};
 use crate::limits::OwnUser;
 use crate::room::{self, Inside};
 use crate::tree;
-use crate::wire::{Fault, Order, Report, Status};
+use crate::wall::Wall;
+use crate::wire::{Executable, Fault, Order, Report, Status};
 use crate::workspace::{self, Placeholders};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -217,6 +218,7 @@ fn start_plain(order: Order, mut reporter: Reporter) -> Result<Pid, Fault> {
     // SAFETY: this process has one thread.
     match unsafe { fork() }.map_err(|error| Fault::other("start a process", error))? {
         ForkResult::Parent { child } => Ok(child),
+        ForkResult::Child if matches!(order.program, Executable::Loopback) => hold_loopback(reporter),
         ForkResult::Child => {
             let stage = Stage { parent: Some(supervisor), own_user: OwnUser::No };
             let walls = order.walls.clone();
@@ -227,6 +229,19 @@ fn start_plain(order: Order, mut reporter: Reporter) -> Result<Pid, Fault> {
             reporter.fault(fault);
             std::process::exit(127);
         }
+    }
+}
+
+/// Holds a network until it is ended. That it can be joined is said by closing the pipe.
+fn hold_loopback(mut reporter: Reporter) -> ! {
+    let held = workspace::hold_loopback().and_then(|()| Ok(nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?));
+    if let Err(error) = held {
+        reporter.fault(Fault::wall(Wall::NetNamespace, "hold a loopback network", error));
+        std::process::exit(127);
+    }
+    drop(reporter);
+    loop {
+        nix::unistd::pause();
     }
 }
 

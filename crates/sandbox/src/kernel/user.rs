@@ -1,7 +1,7 @@
 //! User namespaces, and the right to do without one.
 
 use nix::sched::{CloneFlags, unshare};
-use nix::unistd::{getegid, geteuid};
+use nix::unistd::{Gid, Uid, getegid, geteuid};
 use std::fs;
 use std::io;
 
@@ -17,6 +17,19 @@ pub(crate) fn may_mount() -> bool {
 pub(crate) fn enter_user_namespace() -> io::Result<()> {
     let (user, group) = (geteuid(), getegid());
     unshare(CloneFlags::CLONE_NEWUSER)?;
+    map(user, group)
+}
+
+/// As [`enter_user_namespace`], but where there are no such namespaces everything stays as it is.
+pub(crate) fn try_user_namespace() -> io::Result<()> {
+    let (user, group) = (geteuid(), getegid());
+    if unshare(CloneFlags::CLONE_NEWUSER).is_err() {
+        return Ok(());
+    }
+    map(user, group)
+}
+
+fn map(user: Uid, group: Gid) -> io::Result<()> {
     fs::write("/proc/self/setgroups", "deny")?;
     fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
     fs::write("/proc/self/gid_map", format!("{group} {group} 1"))

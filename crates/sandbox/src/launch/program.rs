@@ -97,6 +97,7 @@ impl Image {
             .map_or_else(|| DEFAULT_PATH.into(), |(_, value)| value.clone());
         let (argv, script_text) = match program {
             Executable::Argv(argv) => (argv.into_iter().map(crate::wire::Bytes::into_os).collect(), None),
+            Executable::Loopback => return Err(Fault::other("run a program that was not named", Errno::EINVAL)),
             Executable::Shell(line) => {
                 let shell = if find(OsStr::new("bash"), &path).is_ok() { "bash" } else { "sh" };
                 if line.len() > LONGEST_ARGUMENT {

@@ -5,6 +5,7 @@ use super::root;
 use crate::give::ROOM_UID;
 use crate::job::Room;
 use crate::kernel::powers::{self, Powers};
+use crate::kernel::user::try_user_namespace;
 use crate::kernel::{landlock, seccomp};
 use crate::launch::detach_streams;
 use crate::launch::program::{self, Stage};
@@ -19,7 +20,7 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::{ForkResult, Gid, Pid, Uid, fork, getegid, geteuid};
 use std::fs::File;
-use std::io::Write;
+use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 
@@ -79,12 +80,7 @@ fn live(
     if user.is_root() {
         missing.wall(Wall::UserDrop, "become another user", "root has no right to change users here")?;
     }
-    let without_powers = match privilege {
-        Privilege::Root => powers::become_user(user, group),
-        Privilege::UserNamespace => Ok(()),
-    };
-    without_powers
-        .and_then(|()| powers::drop_powers(Powers::None))
+    give_up_powers(privilege, user, group)
         .map_err(|error| Fault::wall(Wall::UserDrop, "become a user without powers", error))?;
     // After the change of user, which forgets it.
     nix::sys::prctl::set_pdeathsig(Signal::SIGKILL).map_err(|error| Fault::other("follow the supervisor", error))?;
@@ -106,6 +102,17 @@ fn live(
             Err(program::become_program(order, &stage, || restrict(&writable, missing)))
         }
     }
+}
+
+fn give_up_powers(privilege: Privilege, user: Uid, group: Gid) -> io::Result<()> {
+    if privilege == Privilege::Root {
+        powers::become_user(user, group)?;
+        // So that the kernel's count of this user's processes is this room's alone; where user namespaces are switched
+        // off, rooms that run at the same time share one count. /proc is ours to write only while we are dumpable.
+        nix::sys::prctl::set_dumpable(true)?;
+        try_user_namespace()?;
+    }
+    powers::drop_powers(Powers::None)
 }
 
 fn child_signals() -> nix::Result<SignalFd> {

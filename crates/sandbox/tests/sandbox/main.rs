@@ -1,5 +1,6 @@
 //! The sandbox as its callers meet it: real processes, real namespaces.
 
+mod nested;
 mod plain;
 mod room;
 mod support;

@@ -271,6 +271,22 @@ fn a_fork_bomb_stays_in_the_room() {
 }
 
 #[test]
+fn each_room_has_a_count_of_processes_of_its_own() {
+    let job = |count: u32| {
+        let limits = Limits { processes: Some(64), ..Limits::default() };
+        let line = format!("for i in $(seq {count}); do sleep 1 & done; wait; echo all");
+        Job { limits, ..inside(&line, vec![]) }
+    };
+    let rooms: Vec<_> = (0..3).map(|_| std::thread::spawn(move || done(&job(50)))).collect();
+    for room in rooms {
+        let finished = room.join().expect("no panic");
+        assert_eq!((stdout(&finished), stderr(&finished)), ("all\n".to_owned(), String::new()));
+    }
+    // Over the limit bash says so, and tries again until others have ended.
+    assert!(stderr(&done(&job(80))).contains("fork: "));
+}
+
+#[test]
 fn a_memory_hog_in_the_room_ends() {
     let limits = Limits { memory: Some(64 << 20), ..Limits::default() };
     let hog = "x=$(head -c 20000000 /dev/zero | tr '\\0' x); while :; do x=$x$x; done";

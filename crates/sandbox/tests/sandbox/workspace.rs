@@ -1,7 +1,7 @@
 //! The looser walls of the agent's shell.
 
 use crate::support::{done, lives, shell, stderr, stdout};
-use selfsmith_sandbox::{End, Job, Program, Walls, Workspace};
+use selfsmith_sandbox::{End, Job, Loopback, Program, Walls, Workspace};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -124,6 +124,35 @@ fn loopback_is_usable_within_one_command() {
         Err(selfsmith_sandbox::SandboxError::Program { .. }) => {}
         Err(error) => panic!("could not {error}"),
     }
+}
+
+#[test]
+fn jobs_can_share_a_loopback_and_still_have_no_network() {
+    let world = World::new("shared");
+    let outside = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = outside.local_addr().expect("it is bound").port();
+    let shared = Loopback::start().expect("this machine gives a network namespace");
+    let script = "import socket; s = socket.create_server(('127.0.0.1', 4899)); open('up', 'w'); s.accept()[0].sendall(b'served')";
+    let server = Job {
+        program: Program::Argv(vec!["python3".into(), "-c".into(), script.into()]),
+        ..world.shell("", |walls| walls.loopback = Some(shared.id()))
+    };
+    let served = std::thread::spawn(move || crate::support::finish(&server).map(|finished| finished.end));
+    let line = format!(
+        "(exec 3<>/dev/tcp/127.0.0.1/{port}) 2>/dev/null || echo alone; \
+         until [ -e up ]; do sleep 0.02; done; cat < /dev/tcp/127.0.0.1/4899"
+    );
+    let asked = world.shell(&line, |walls| walls.loopback = Some(shared.id()));
+    if std::process::Command::new("python3").arg("--version").output().is_ok() {
+        assert_eq!(stdout(&done(&asked)), "alone\nserved");
+        assert_eq!(served.join().expect("no panic").expect("it starts"), End::Exit(0));
+    }
+    let holder = shared.id();
+    drop(shared);
+    assert!(!Path::new(&format!("/proc/{holder}/ns")).exists());
+    // A holder that is gone changes nothing but that the network is one's own.
+    let line = format!("(exec 3<>/dev/tcp/127.0.0.1/{port}) 2>/dev/null || echo alone");
+    assert_eq!(world.says(&line, |walls| walls.loopback = Some(holder)), "alone\n");
 }
 
 #[test]
