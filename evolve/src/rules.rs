@@ -197,6 +197,12 @@ impl Rules {
         }
     }
 
+    /// As YAML, for the evidence.
+    pub fn to_yaml(&self) -> String {
+        // Values of ours always can be written.
+        serde_yaml::to_string(&self.written).unwrap_or_default()
+    }
+
     /// The zone of a path. The strictest line that names it holds; what no line names is sealed.
     pub fn zone(&self, path: &str) -> Zone {
         let named = self.zones.iter().filter(|(glob, _)| glob.is_match(path)).map(|(_, zone)| *zone);

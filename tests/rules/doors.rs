@@ -37,6 +37,7 @@ const DOORS: &[Door] = &[
             "evolve/src/rules.rs",
             "evolve/src/rules/",
             "evolve/src/settings.rs",
+            "evolve/src/gates/schema.rs",
             "crates/scenario/src/case.rs",
         ],
     },

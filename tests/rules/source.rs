@@ -4,6 +4,7 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::ToTokens;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 /// One file of production code.
 pub struct Source {
@@ -26,8 +27,13 @@ pub const PACKAGES: &[&str] =
     &["src", "evolve/src", "crates/cassette/src", "crates/repo/src", "crates/sandbox/src", "crates/scenario/src"];
 
 impl Source {
-    /// Every file of production code, sorted by path.
-    pub fn all() -> Vec<Self> {
+    /// Every file of production code, sorted by path; read once.
+    pub fn all() -> &'static [Self] {
+        static ALL: LazyLock<Vec<Source>> = LazyLock::new(Source::read_all);
+        &ALL
+    }
+
+    fn read_all() -> Vec<Self> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let mut all = Vec::new();
         for package in PACKAGES {

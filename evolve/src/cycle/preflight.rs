@@ -21,8 +21,7 @@ pub struct Base {
 impl Base {
     /// Its rules as YAML, for the evidence.
     pub fn rules_text(&self) -> String {
-        // Values of ours always can be written.
-        serde_yaml::to_string(&self.rules.written).unwrap_or_default()
+        self.rules.to_yaml()
     }
 }
 
