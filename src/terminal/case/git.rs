@@ -64,7 +64,7 @@ fn act(tree: &WorkTree<'_>, operation: &Value) -> Option<Result<Value, PersonErr
         }),
         "commit_all" => tree.commit_all(text("message"), timeout).map(committed),
         "commit_paths" => tree.commit_paths(&list("paths"), text("message"), timeout).map(committed),
-        "undo_agent_changes" => tree.undo_agent_changes(&list("agent_files")).map(ok),
+        "undo_agent_changes" => tree.undo_agent_changes(&list("agent_files"), now()).map(|_| json!({"ok": true})),
         "discard_untracked" => {
             let path = BASE64_STANDARD.decode(text("path_b64")).unwrap_or_default();
             tree.discard_untracked(&path).map(ok)

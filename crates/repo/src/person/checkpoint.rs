@@ -4,7 +4,7 @@
 //!
 //! A checkpoint is a tree under `refs/selfsmith/checkpoints/`: no commit, so no history shows it.
 
-use super::{Class, PersonError, WorkTree};
+use super::{Class, PersonError, WorkTree, error};
 use crate::commits::{Identity, When};
 use crate::materialise;
 use crate::objects::{Change, Entry, Mode};
@@ -202,7 +202,7 @@ struct Restore<'a> {
 impl Restore<'_> {
     fn remove(&mut self, paths: Vec<TreePath>) -> Result<(), PersonError> {
         for path in paths {
-            fs::remove_file(path.below(&self.tree.top)).map_err(|e| failed("remove", &path, &e))?;
+            fs::remove_file(path.below(&self.tree.top)).map_err(|e| error::of_disk(&format!("remove {path}"), &e))?;
             self.tree.remove_empty_folders_above(&path);
             self.done.removed.push(path);
         }
@@ -230,8 +230,4 @@ impl Restore<'_> {
 
 fn is_ignore_file(path: &TreePath) -> bool {
     path.parts().last() == Some(b".gitignore")
-}
-
-fn failed(doing: &str, path: &TreePath, error: &std::io::Error) -> PersonError {
-    PersonError::new(Class::Failed, format!("{doing} {path}: {error}"))
 }

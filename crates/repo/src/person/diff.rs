@@ -1,7 +1,7 @@
 //! The work tree's changes as a patch. Promises that content which is no UTF-8 is shown as well as it can be and never fatal,
 //! and that no external diff program or converter runs.
 
-use super::{Class, Difference, PersonError, WorkTree, error};
+use super::{Difference, PersonError, WorkTree, error};
 use crate::path::TreePath;
 use crate::program::fields;
 use std::fs;
@@ -29,7 +29,7 @@ impl WorkTree<'_> {
             None => self.empty_tree()?,
         };
         // `git diff` writes its notes of times into the index, so it gets a copy.
-        let failed = |e| PersonError::new(Class::Failed, format!("copy the index: {e}"));
+        let failed = |e| error::of_disk("copy the index", &e);
         let copy = tempfile::tempdir().map_err(failed)?;
         let index = copy.path().join("index");
         match fs::copy(self.git_dir.join("index"), &index) {

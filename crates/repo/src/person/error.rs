@@ -173,6 +173,11 @@ pub(super) fn of_command(doing: &str, done: &Done) -> PersonError {
     PersonError::new(class, format!("{doing}: {}", done.error()))
 }
 
+/// Why the disk refused.
+pub(super) fn of_disk(doing: &str, error: &std::io::Error) -> PersonError {
+    PersonError::new(Class::Failed, format!("{doing}: {error}"))
+}
+
 /// Recognises what git says. Only its own lines count: a hook's output can hold anything.
 pub(super) fn class_of(said: &str) -> Class {
     let words: &[(&str, Class)] = &[

@@ -11,6 +11,7 @@ mod error;
 mod filters;
 mod guard;
 mod history;
+mod keep;
 mod paths;
 mod rename;
 mod status;

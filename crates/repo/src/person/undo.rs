@@ -4,6 +4,7 @@
 use super::guard::Guard;
 use super::paths::nul_list;
 use super::{Class, PersonError, WorkTree, error};
+use crate::commits::When;
 use crate::path::TreePath;
 use crate::program::fields;
 use std::collections::BTreeSet;
@@ -11,11 +12,11 @@ use std::fs;
 
 impl WorkTree<'_> {
     /// Puts these files back to the last commit, in work tree and index: changed ones get their content, removed ones come
-    /// back, new ones are removed.
+    /// back, new ones are removed. What lay there is kept aside first; gives the ref under which it is found.
     ///
     /// # Errors
     /// A path outside, a folder, a merge under way. Nothing was touched then.
-    pub fn undo_agent_changes(&self, files: &[&[u8]]) -> Result<(), PersonError> {
+    pub fn undo_agent_changes(&self, files: &[&[u8]], now: When) -> Result<Option<String>, PersonError> {
         self.nothing_under_way("undo the changes")?;
         let paths = files.iter().map(|file| self.lexical(file)).collect::<Result<BTreeSet<_>, _>>()?;
         let committed = self.committed()?;
@@ -32,6 +33,7 @@ impl WorkTree<'_> {
             }
         }
         let guard = Guard::new(self)?;
+        let kept = self.keep_aside(paths.iter(), now)?;
         let mut indexed = Vec::new();
         for path in &gone {
             if self.indexed(path)?.contains(path) {
@@ -46,11 +48,12 @@ impl WorkTree<'_> {
             self.remove_file(path)?;
         }
         if back.is_empty() {
-            return Ok(());
+            return Ok(kept);
         }
         let args =
             ["restore", "--source=HEAD", "--staged", "--worktree", "--pathspec-from-file=-", "--pathspec-file-nul"];
-        self.step(&guard, "undo the changes", &args, nul_list(back))
+        self.step(&guard, "undo the changes", &args, nul_list(back))?;
+        Ok(kept)
     }
 
     /// Removes one file that git does not know. Its name is taken byte for byte.

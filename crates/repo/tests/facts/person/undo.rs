@@ -1,14 +1,14 @@
 use super::{SOON, hook, in_tree, refused, state};
-use crate::world::{World, git_in};
+use crate::world::{NOW, World, git_in};
 use selfsmith_repo::person::{Class, PersonError};
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 
-fn undo_changes(world: &World, files: &[&str]) -> Result<(), PersonError> {
+fn undo_changes(world: &World, files: &[&str]) -> Result<Option<String>, PersonError> {
     let files: Vec<&[u8]> = files.iter().map(|f| f.as_bytes()).collect();
-    in_tree(world, |tree| tree.undo_agent_changes(&files))
+    in_tree(world, |tree| tree.undo_agent_changes(&files, NOW))
 }
 
 fn revert(world: &World, rev: &str) -> Result<String, PersonError> {
@@ -45,7 +45,11 @@ fn the_agents_files_go_back_and_nothing_else_does() {
     world.git(&["add", "staged.agent"]);
     fs::remove_file(world.root.join("src/lib.rs")).unwrap();
     world.write(".gitignore", "made/\n");
-    undo_changes(&world, &["a.txt", "n[1].txt", "made/by.agent", "staged.agent", "src/lib.rs", "never.was"]).unwrap();
+    let kept = undo_changes(&world, &["a.txt", "n[1].txt", "made/by.agent", "staged.agent", "src/lib.rs", "never.was"])
+        .unwrap()
+        .unwrap();
+    assert_eq!(world.git(&["ls-tree", "-r", "--name-only", &kept]), "a.txt\nmade/by.agent\nn[1].txt\nstaged.agent");
+    assert_eq!(world.git(&["show", &format!("{kept}:a.txt")]), "agent", "what was taken back can still be found");
     assert_eq!(world.git(&["status", "--porcelain"]), "M  b.txt\n M n1.txt\n?? .gitignore");
     assert_eq!(fs::read_to_string(world.root.join("made/by.person")).unwrap(), "person\n");
     assert!(!world.root.join("made/by.agent").exists() && !world.root.join("staged.agent").exists());
