@@ -18,6 +18,7 @@ mod checkout;
 mod attributes;
 mod commits;
 mod diff;
+mod durable;
 mod found;
 mod notes;
 mod revert;

@@ -35,7 +35,7 @@ fn index_stash_config_head_and_files_are_the_same_after_every_call_of_the_judges
     fs::write(world.root.join(".git/hooks/reference-transaction"), "#!/bin/sh\ntouch ran\n").unwrap();
     let before = photograph(&world.root);
 
-    let (repo, base, head) = (world.repo(), world.tree(), world.head());
+    let (repo, base, head) = (world.repo().durable().unwrap(), world.tree(), world.head());
     let who = (&me(), NOW);
     let blob = repo.write_blob(b"x\n").unwrap();
     let change = Change { path: "a.txt".into(), entry: Some((Mode::File, blob)) };
