@@ -24,7 +24,7 @@ pub static EN: Texts = Texts {
     repairing: "diagnostics of {gate} go back to the proposer (repair {attempt})",
     judged: "verdict on {candidate}: {verdict}",
     landed: "landed on {target} as {commit}",
-    kept: "not landed; kept as {reference}, the branch is back at its base",
+    kept: "kept as {reference}, its branch is back at the base",
     notice: "note: {text}",
     waiting: "it waits for you: `selfsmith review show {candidate}`, then `selfsmith review approve {candidate}`",
     first_generation: "installed the first generation {tree}",

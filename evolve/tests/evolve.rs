@@ -1,0 +1,132 @@
+//! `evolve`, `review`, `undo` and the inbox as people type them, on a real crate with real cargo and git.
+
+use selfsmith_repo::{Identity, Repo, When};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A person's machine: the sample crate in a repository, and folders of the judge.
+struct Machine {
+    place: tempfile::TempDir,
+}
+
+/// A proposer that answers `factor("T")`.
+const TERA: &str =
+    r#"cmd:sed -i 's|"G" . "GB" => Ok(1_000_000_000),|&\n        "T" \| "TB" => Ok(1_000_000_000_000),|' src/lib.rs"#;
+
+impl Machine {
+    fn new(settings: &str) -> Self {
+        let machine = Self { place: tempfile::tempdir().expect("temporary folder") };
+        let repo = machine.repo();
+        fs::create_dir(&repo).expect("folder");
+        selfsmith::demo::write_sample(&repo).expect("writes");
+        let author = Identity { name: "A".into(), email: "a@example.invalid".into() };
+        Repo::found(&repo, &author, "Begin", When { seconds: 1_700_000_000, offset_minutes: 0 }).expect("founded");
+        let file = machine.place.path().join("config/selfsmith/judge.yaml");
+        fs::create_dir_all(file.parent().expect("has one")).expect("folder");
+        fs::write(file, settings).expect("file");
+        machine
+    }
+
+    fn repo(&self) -> PathBuf {
+        self.place.path().join("repo")
+    }
+
+    fn selfsmith(&self, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_selfsmith"))
+            .args(arguments)
+            .current_dir(self.repo())
+            .env("XDG_STATE_HOME", self.place.path().join("state"))
+            .env("XDG_DATA_HOME", self.place.path().join("data"))
+            .env("XDG_CONFIG_HOME", self.place.path().join("config"))
+            .output()
+            .expect("starts")
+    }
+
+    fn head(&self) -> String {
+        let repo = Repo::open(&self.repo()).expect("opens");
+        repo.read_ref("refs/heads/main").expect("reads").expect("is there")
+    }
+}
+
+fn last(output: &Output) -> Value {
+    let text = String::from_utf8_lossy(&output.stdout);
+    let line = text.lines().last().unwrap_or_default();
+    serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {text}\n{}", told(output)))
+}
+
+fn told(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn text<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
+    value.get(key).and_then(Value::as_str)
+}
+
+#[test]
+fn an_accepted_change_lands_and_can_be_undone() {
+    let machine = Machine::new("landing: auto\n");
+    let before = machine.head();
+    let output =
+        machine.selfsmith(&["evolve", "--goal", "Read terabytes", "--proposer", TERA, "--json", "--landing", "auto"]);
+    let line = last(&output);
+    assert_eq!(text(&line, "verdict"), Some("accept"), "{line} {}", told(&output));
+    assert_eq!(line.get("gate"), Some(&Value::Null));
+    assert_eq!(text(&line, "landed"), Some(machine.head().as_str()));
+    assert_eq!(output.status.code(), Some(0));
+    assert_ne!(machine.head(), before);
+
+    let undone = machine.selfsmith(&["undo", "--json"]);
+    assert_eq!(undone.status.code(), Some(0), "{}", told(&undone));
+    assert_eq!(machine.head(), before);
+    let operations = machine.selfsmith(&["ops", "--json"]);
+    let kinds: Vec<Value> = String::from_utf8_lossy(&operations.stdout)
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok()?.get("kind").cloned())
+        .collect();
+    assert_eq!(kinds, ["undo", "cycle"], "newest first");
+}
+
+#[test]
+fn an_accepted_change_waits_for_an_approval_and_then_lands() {
+    let machine = Machine::new("landing: auto\n");
+    let before = machine.head();
+    let output =
+        machine.selfsmith(&["evolve", "--goal", "Read terabytes", "--proposer", TERA, "--json", "--landing", "review"]);
+    let line = last(&output);
+    assert_eq!((text(&line, "verdict"), line.get("landed")), (Some("accept"), Some(&Value::Null)), "{}", told(&output));
+    assert_eq!((output.status.code(), machine.head()), (Some(0), before));
+    let candidate = text(&line, "candidate").expect("has one").to_owned();
+
+    let list = machine.selfsmith(&["review"]);
+    let list = String::from_utf8_lossy(&list.stdout).into_owned();
+    assert!(list.contains(&candidate) && list.contains("waiting"), "{list}");
+    let page = machine.selfsmith(&["review", "show", &candidate]);
+    let page = String::from_utf8_lossy(&page.stdout).into_owned();
+    assert!(page.contains("+        \"T\" | \"TB\"") && page.contains("tests"), "{page}");
+
+    let approved = machine.selfsmith(&["review", "approve", &candidate, "--json"]);
+    let line = last(&approved);
+    assert_eq!(text(&line, "landed"), Some(machine.head().as_str()), "{}", told(&approved));
+    assert_eq!(approved.status.code(), Some(0));
+    assert!(fs::read_to_string(machine.repo().join("src/lib.rs")).expect("reads").contains("\"TB\""));
+    assert_eq!(machine.selfsmith(&["review", "verify"]).status.code(), Some(0));
+}
+
+#[test]
+fn goals_of_the_inbox_are_taken_one_by_one_and_set_aside() {
+    let machine = Machine::new("landing: auto\n");
+    let inbox = machine.place.path().join("goals");
+    fs::create_dir(&inbox).expect("folder");
+    fs::write(inbox.join("1.md"), "Break the tests").expect("file");
+    fs::write(inbox.join("2.md"), "Break them again").expect("file");
+    let dir = inbox.to_str().expect("is text");
+    let breaks = "cmd:sed -i s/kB/KB/ src/lib.rs";
+    let output = machine.selfsmith(&["evolve", "--inbox", dir, "--cycles", "2", "--proposer", breaks, "--json"]);
+    let line = last(&output);
+    assert_eq!((text(&line, "verdict"), text(&line, "gate")), (Some("reject"), Some("tests")), "{}", told(&output));
+    assert_eq!(output.status.code(), Some(10));
+    let there = |name: &str| Path::new(&inbox).join(name).is_file();
+    assert!(there("done/1.md") && there("done/2.md") && !there("1.md") && !there("2.md"));
+}
