@@ -18,6 +18,8 @@ pub mod frontend;
 pub mod prompt;
 pub mod query;
 pub mod tool;
+// Reached only through tools.
+pub mod edit;
 // What can be observed, and what is said.
 pub mod ending;
 pub mod event;

@@ -143,7 +143,7 @@ impl Tool for Bash {
         json!({
             "type": "object",
             "properties": {
-                "command": { "type": "string", "description": "the command line, as bash reads it" },
+                "command": { "type": "string", "minLength": 1, "description": "the command line, as bash reads it" },
                 "timeout_s": { "type": "integer", "description": "seconds before it is ended; default 30" },
                 "background": { "type": "boolean", "description": "true: start it and go on; the answer names its job number" },
                 "job": { "type": "string", "description": "number of a background job, in place of a command" },

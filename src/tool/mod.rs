@@ -3,13 +3,24 @@
 //! A tool that cannot do what was asked returns a [`Answer`] with `Outcome::Failed`: that is feedback, not an error.
 
 pub mod bash;
+mod create;
 mod done;
+pub mod files;
+mod glob_search;
+mod grep_search;
+mod guard;
+pub mod paths;
+mod search;
+mod str_replace;
+mod view;
+mod write_file;
 
 use crate::message::Outcome;
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// What a call may touch; decides whether a person is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,5 +101,20 @@ pub struct Surroundings {
 
 /// Every tool, sorted by name: what the model is offered, in this order.
 pub fn table(surroundings: &Surroundings) -> Vec<Box<dyn Tool>> {
-    vec![Box::new(bash::Bash::new(surroundings)), Box::new(done::Done)]
+    table_with(surroundings, &files::Files::new(surroundings))
+}
+
+/// The same with the session's memory of files made beforehand.
+pub fn table_with(surroundings: &Surroundings, files: &Arc<files::Files>) -> Vec<Box<dyn Tool>> {
+    let files = || Arc::clone(files);
+    vec![
+        Box::new(bash::Bash::new(surroundings)),
+        Box::new(create::Create::new(files())),
+        Box::new(done::Done),
+        Box::new(glob_search::GlobSearch::new(files())),
+        Box::new(grep_search::GrepSearch::new(files())),
+        Box::new(str_replace::StrReplace::new(files())),
+        Box::new(view::View::new(files())),
+        Box::new(write_file::WriteFile::new(files())),
+    ]
 }

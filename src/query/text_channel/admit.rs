@@ -65,25 +65,24 @@ pub fn required(spec: &ToolSpec) -> impl Iterator<Item = &str> {
 }
 
 fn check_required(spec: &ToolSpec, arguments: &Map<String, Value>) -> Result<(), Refusal> {
-    for name in required(spec) {
-        let missing = match arguments.get(name) {
-            None => true,
-            Some(Value::String(text)) => text.trim().is_empty() && !may_be_blank(spec, name),
-            Some(_) => false,
-        };
-        if missing {
+    let absent = required(spec).find(|name| !arguments.contains_key(*name));
+    let blank = || {
+        let blank = |value: &Value| value.as_str().is_some_and(|text| text.trim().is_empty());
+        arguments.iter().find(|(name, value)| blank(value) && !may_be_blank(spec, name)).map(|(name, _)| name.as_str())
+    };
+    match absent.or_else(blank) {
+        None => Ok(()),
+        Some(name) => {
             let why = format!("{} needs `{name}`. It is written: {}", spec.name, form(spec));
-            return Err(refuse(spec.name, "missing_arg", why));
+            Err(refuse(spec.name, "missing_arg", why))
         }
     }
-    Ok(())
 }
 
-/// An empty file and an empty replacement are fine, an empty path or command is not.
-fn may_be_blank(spec: &ToolSpec, name: &str) -> bool {
+/// An empty file and an empty replacement are fine, an empty path or command is not: the schema says so.
+pub fn may_be_blank(spec: &ToolSpec, name: &str) -> bool {
     let floor = spec.schema.pointer(&format!("/properties/{name}/minLength")).and_then(Value::as_u64);
-    let only_argument = spec.body == Some(name) && required(spec).count() == 1;
-    floor.unwrap_or(0) == 0 && !only_argument
+    floor.unwrap_or(0) == 0
 }
 
 fn typed(spec: &ToolSpec, name: &str, text: String) -> Result<Value, Refusal> {

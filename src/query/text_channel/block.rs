@@ -4,7 +4,7 @@
 //! whole of it and something needed was not given as an attribute.
 
 use super::TextCall;
-use super::admit::{arguments, property, refuse, required};
+use super::admit::{arguments, may_be_blank, property, refuse, required};
 use super::children::{self, Children, is_file};
 use super::close::Budget;
 use super::form::form;
@@ -29,6 +29,12 @@ pub fn call(spec: &ToolSpec, open: &Open, body: &str, budget: &mut Budget) -> Re
     match spec.body {
         Some(_) if all_children && children_are_meant(spec, &children, |name| given(&written, name)) => {
             written.extend(children.pairs);
+        }
+        // Without a body and without arguments it is the body that is missing.
+        Some(name) if body.trim().is_empty() && !may_be_blank(spec, name) => {
+            if written.is_empty() {
+                written.push((name.to_owned(), String::new()));
+            }
         }
         Some(name) if !given(&written, name) && !open.self_closed => {
             let last = if is_file(spec) { Last::Kept } else { Last::Dropped };

@@ -1,6 +1,6 @@
 //! How a tool's block is written on the text channel: the example that prompts and refusals show.
 
-use super::admit::required;
+use super::admit::{may_be_blank, required};
 use crate::query::ToolSpec;
 use serde_json::Value;
 
@@ -25,7 +25,6 @@ pub fn form(spec: &ToolSpec) -> String {
 
 /// Whether an argument is one line that fits an attribute: a text that must not be empty, or no text at all.
 fn is_short(spec: &ToolSpec, name: &str) -> bool {
-    let property = spec.schema.pointer(&format!("/properties/{name}"));
-    let at = |key: &str| property.and_then(|property| property.get(key));
-    at("type").and_then(Value::as_str) != Some("string") || at("minLength").and_then(Value::as_u64).unwrap_or(0) > 0
+    let kind = spec.schema.pointer(&format!("/properties/{name}/type"));
+    kind.and_then(Value::as_str) != Some("string") || !may_be_blank(spec, name)
 }

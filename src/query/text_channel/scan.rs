@@ -3,7 +3,7 @@
 //! The same steps serve a whole reply and a growing one; for a growing one a step that could still turn out otherwise
 //! is [`Step::More`]. Knows what a block is, not what its arguments mean.
 
-use super::admit::refuse;
+use super::admit::{may_be_blank, refuse, required};
 use super::close::{self, Budget, Close, Known, Style};
 use super::dialect::{self, Foreign, Place};
 use super::form::form;
@@ -442,7 +442,7 @@ fn found(result: Result<super::TextCall, crate::query::Refusal>) -> Found {
 /// How the closers of this tool's block are believed.
 pub(super) fn style(spec: &ToolSpec) -> Style {
     match spec.body {
-        Some(body) if !super::admit::required(spec).any(|name| name == body) => Style::Words,
+        Some(body) if may_be_blank(spec, body) && !required(spec).any(|name| name == body) => Style::Words,
         Some(_) if !children::is_file(spec) => Style::Command,
         _ => Style::File,
     }

@@ -16,6 +16,7 @@ mod retrieval;
 mod skill;
 mod sse_stream;
 mod think_filter;
+mod tools;
 mod xml_parse;
 
 use crate::streams::{self, Reader};

@@ -1,0 +1,197 @@
+//! What the file tools share: the workspace, what was seen of which file, and how they say that something failed.
+
+use super::paths::{Letters, PathError, Place, Purpose, Workspace};
+use super::{Answer, Surroundings};
+use crate::edit::EditError;
+use crate::edit::encoding::Unreadable;
+use crate::edit::write::WriteError;
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+use similar::TextDiff;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Bytes of a file that can be edited.
+pub const MAX_EDITED: u64 = 64 << 20;
+/// Characters of a difference that people are shown.
+const MAX_DIFF: usize = 16 * 1024;
+
+/// Shared by the file tools of one session.
+#[derive(Debug)]
+pub struct Files {
+    /// Where they work.
+    pub workspace: Workspace,
+    seen: Mutex<HashMap<PathBuf, Sight>>,
+}
+
+/// What was seen of a file.
+#[derive(Debug, Clone)]
+struct Sight {
+    /// Of the whole file at that time.
+    digest: [u8; 32],
+    /// Lines shown, from 1 on, sorted and apart.
+    shown: Vec<Range<usize>>,
+    /// Lines of the file; none where all of it is known without having been shown.
+    lines: usize,
+}
+
+/// What the session knows of a file as it is now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Knowledge {
+    /// It was never looked at.
+    Unseen,
+    /// It is not what was looked at.
+    Changed,
+    /// A part of it was looked at.
+    Part,
+    /// All of it was.
+    Whole,
+}
+
+impl Files {
+    /// For one session.
+    pub fn new(surroundings: &Surroundings) -> Arc<Self> {
+        Self::of(Workspace::new(&surroundings.root))
+    }
+
+    /// The same for a disk of this kind.
+    pub fn on_disk(surroundings: &Surroundings, letters: Letters) -> Arc<Self> {
+        Self::of(Workspace::new(&surroundings.root).with_letters(letters))
+    }
+
+    fn of(workspace: Workspace) -> Arc<Self> {
+        Arc::new(Self { workspace, seen: Mutex::new(HashMap::new()) })
+    }
+
+    /// The place that a call names.
+    pub fn place(&self, arguments: &Map<String, Value>, purpose: Purpose) -> Result<Place, Answer> {
+        let written = arguments.get("path").and_then(Value::as_str).unwrap_or_default();
+        self.workspace.resolve(written, purpose).map_err(|error| path_failed(&error))
+    }
+
+    /// Remember that lines of a file were shown.
+    pub fn saw(&self, place: &Place, bytes: &[u8], shown: Range<usize>, lines: usize) {
+        let digest: [u8; 32] = Sha256::digest(bytes).into();
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let sight = seen.entry(place.absolute.clone()).or_insert_with(|| Sight { digest, shown: Vec::new(), lines });
+        if sight.digest != digest {
+            *sight = Sight { digest, shown: Vec::new(), lines };
+        }
+        sight.shown.push(shown);
+        sight.shown = merged(std::mem::take(&mut sight.shown));
+    }
+
+    /// Remember a file that the session wrote itself, and so knows.
+    pub fn wrote(&self, place: &Place, bytes: &[u8]) {
+        let sight = Sight { digest: Sha256::digest(bytes).into(), shown: Vec::new(), lines: 0 };
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).insert(place.absolute.clone(), sight);
+    }
+
+    /// Remember an edit: what was known before is known after, if it was not outdated.
+    pub fn edited(&self, place: &Place, before: &[u8], after: &[u8]) {
+        match self.knowledge(place, before) {
+            Knowledge::Whole => self.wrote(place, after),
+            Knowledge::Unseen | Knowledge::Changed | Knowledge::Part => {
+                self.seen.lock().unwrap_or_else(PoisonError::into_inner).remove(&place.absolute);
+            }
+        }
+    }
+
+    /// What is known of a file with these bytes.
+    pub fn knowledge(&self, place: &Place, bytes: &[u8]) -> Knowledge {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.get(&place.absolute).map_or(Knowledge::Unseen, |sight| sight.knowledge(bytes))
+    }
+}
+
+impl Sight {
+    fn knowledge(&self, bytes: &[u8]) -> Knowledge {
+        if self.digest != <[u8; 32]>::from(Sha256::digest(bytes)) {
+            return Knowledge::Changed;
+        }
+        let whole = self.shown.first().is_some_and(|first| first.start <= 1 && first.end > self.lines);
+        if whole || self.lines == 0 { Knowledge::Whole } else { Knowledge::Part }
+    }
+}
+
+fn merged(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    ranges.sort_by_key(|range| range.start);
+    let mut merged: Vec<Range<usize>> = Vec::new();
+    for range in ranges {
+        match merged.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => merged.push(range),
+        }
+    }
+    merged
+}
+
+/// The bytes of a file that is to be changed.
+pub fn load(place: &Place) -> Result<Vec<u8>, Answer> {
+    let unreadable = |why: String| failed("no_such_file", format!("could not read {}: {why}", place.relative), "");
+    let file = File::open(&place.absolute).map_err(|error| unreadable(error.to_string()))?;
+    let mut bytes = Vec::new();
+    file.take(MAX_EDITED + 1).read_to_end(&mut bytes).map_err(|error| unreadable(error.to_string()))?;
+    if bytes.len() as u64 > MAX_EDITED {
+        let message = format!("{} has more than {} MiB", place.relative, MAX_EDITED >> 20);
+        return Err(failed("too_large", message, "change it with a command"));
+    }
+    Ok(bytes)
+}
+
+/// A failure: its class for people and tests, its sentence and what to do next for the model.
+pub fn failed(class: &'static str, message: impl Into<String>, hint: &str) -> Answer {
+    let message = message.into();
+    let text = if hint.is_empty() { message } else { format!("{message}\n{hint}") };
+    Answer::failed(text).with_detail(json!({ "error": class }))
+}
+
+/// A path that could not be used.
+pub fn path_failed(error: &PathError) -> Answer {
+    failed(error.class(), error.to_string(), error.hint())
+}
+
+/// A file that is no text.
+pub fn unreadable(place: &Place, error: Unreadable) -> Answer {
+    failed(error.class(), format!("{} cannot be handled as text: {error}", place.relative), "use a command for it")
+}
+
+/// A file that could not be written.
+pub fn unwritten(error: &WriteError) -> Answer {
+    let (class, hint) = match error {
+        WriteError::Changed { .. } => ("changed", "view it again, then decide again"),
+        WriteError::Exists { .. } => ("exists", "view it, then change it with str_replace or write_file"),
+        WriteError::ReadOnly { .. } => ("protected", "leave it alone, and tell the person if it has to change"),
+        WriteError::Disk { .. } => ("disk", ""),
+    };
+    failed(class, error.to_string(), hint)
+}
+
+/// An edit that could not be made.
+pub fn unedited(place: &Place, error: &EditError) -> Answer {
+    let mut answer = failed(error.class(), format!("{}: {error}", place.relative), error.hint());
+    if let Some(detail) = answer.detail.as_object_mut() {
+        if let EditError::Ambiguous { count, .. } = error {
+            detail.insert("count".to_owned(), json!(count));
+        }
+        if let Some(about) = error.about() {
+            detail.insert("hint".to_owned(), json!(about));
+        }
+    }
+    answer
+}
+
+/// What people are shown of a change.
+pub fn difference(path: &str, before: &str, after: &str) -> String {
+    let diff = TextDiff::configure().timeout(Duration::from_millis(500)).diff_lines(before, after);
+    let text = diff.unified_diff().context_radius(3).header(&format!("a/{path}"), &format!("b/{path}")).to_string();
+    if text.chars().count() <= MAX_DIFF {
+        return text;
+    }
+    text.chars().take(MAX_DIFF).chain("\n… (the difference is longer)\n".chars()).collect()
+}
