@@ -31,7 +31,8 @@ impl Place {
         let folder = place.repo.as_ref().map_or_else(|| around.cwd.clone(), |repo| around.absolute(repo));
         let settings_file = around.settings_file()?;
         let settings = Settings::read(&settings_file)?;
-        let repo = Repo::open(&folder).map_err(|error| {
+        // What a landing writes outlasts a power cut.
+        let repo = Repo::open(&folder).and_then(Repo::durable).map_err(|error| {
             let mut stop = Stop::from(error);
             stop.exit = selfsmith::exit::Exit::Usage;
             stop
