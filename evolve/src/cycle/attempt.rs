@@ -16,6 +16,8 @@ use std::time::Duration;
 
 /// The longest line in the changelog, in characters.
 const MAX_LINE: usize = 120;
+/// Why nothing was weighed, where somebody ended the cycle, or the judge itself.
+pub(super) const INTERRUPTED: &str = "it was interrupted";
 
 /// Everything between opening the journal and planning. Gives the reason where it stopped before a candidate was weighed.
 pub(super) fn attempts(
@@ -25,20 +27,27 @@ pub(super) fn attempts(
     weigh: &mut dyn Weigh,
 ) -> Result<Option<String>, CycleError> {
     let report = setup.hands.report;
+    let interrupted = || setup.cancel.is_cancelled().then(|| INTERRUPTED.to_owned());
+    if let Some(stopped) = interrupted() {
+        return Ok(Some(stopped));
+    }
     work.enter(Entry::Started { arrow: Arrow::Baseline })?;
     let baseline = match weigh.baseline(&setup.base.commit, &setup.base.tree, report) {
         Ok(baseline) => baseline,
         Err(e) => return Ok(Some(format!("{}: {}", e.what, e.hint))),
     };
     work.enter(Entry::Baselined { baseline: baseline.clone() })?;
+    if let Some(stopped) = interrupted() {
+        return Ok(Some(stopped));
+    }
     branch::make(setup, work)?;
     let dir = work.folder().candidate();
     let seen = compose::visible(setup.hands.repo, &setup.base.tree)?;
     setup.hands.repo.materialise(&seen.0, &dir, &[])?;
     let mut diagnostics: Option<String> = None;
     for attempt in 0..=setup.max_repairs {
-        if setup.cancel.is_cancelled() {
-            return Ok(Some("it was interrupted".to_owned()));
+        if let Some(stopped) = interrupted() {
+            return Ok(Some(stopped));
         }
         let task =
             Task { cycle: &setup.id, goal: &setup.goal, dir: &dir, attempt, diagnostics: diagnostics.as_deref() };
@@ -68,8 +77,9 @@ fn one(
         Err(e) => return Ok(Some(format!("{}: {}", e.what, e.hint))),
     };
     work.enter(Entry::Proposed { proposal })?;
-    if setup.cancel.is_cancelled() {
-        return Ok(Some("it was interrupted".to_owned()));
+    let interrupted = || setup.cancel.is_cancelled().then(|| INTERRUPTED.to_owned());
+    if let Some(stopped) = interrupted() {
+        return Ok(Some(stopped));
     }
     work.enter(Entry::Started { arrow: Arrow::Compose })?;
     let id = format!("{}-{}", setup.id, task.attempt);
@@ -79,6 +89,9 @@ fn one(
     }
     told_composed(setup, candidate.as_ref(), &bounds);
     work.enter(Entry::Composed { candidate: candidate.clone(), bounds: bounds.clone() })?;
+    if let Some(stopped) = interrupted() {
+        return Ok(Some(stopped));
+    }
     let (reports, required) = match (&candidate, &bounds.result) {
         (Some(candidate), GateOutcome::Pass | GateOutcome::Ask { .. }) => {
             if let Some(before) = refused_before(work, candidate)? {
@@ -94,8 +107,9 @@ fn one(
         }
         _ => (vec![bounds], vec![GateName::Bounds]),
     };
-    if setup.cancel.is_cancelled() {
-        return Ok(Some("it was interrupted".to_owned()));
+    // Gates that were cut short say nothing.
+    if let Some(stopped) = interrupted() {
+        return Ok(Some(stopped));
     }
     work.enter(Entry::Weighed { reports, required })?;
     if let Some(verdict) = verdict_of(&work.known) {

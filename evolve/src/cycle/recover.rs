@@ -2,6 +2,7 @@
 //!
 //! What is in the hands of a living process is left to it: it holds the lock on its journal.
 
+use super::attempt::INTERRUPTED;
 use super::plan::{self, record};
 use super::{CycleError, Hands, Work};
 use crate::candidate::Proposal;
@@ -38,7 +39,7 @@ pub fn recover(hands: Hands<'_>) -> Result<Vec<Recovered>, CycleError> {
 }
 
 fn plan_for(work: &Work<'_>) -> Result<crate::journal::Plan, CycleError> {
-    let stopped = "the judge was stopped while it was under way".to_owned();
+    let stopped = INTERRUPTED.to_owned();
     match work.known.opened.kind {
         Kind::Cycle | Kind::Revert => {
             let weighed = work.known.last().is_some_and(|attempt| attempt.weighed.is_some());

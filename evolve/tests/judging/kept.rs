@@ -1,0 +1,121 @@
+//! What does not land: the target stands, the branch goes back, the candidate stays.
+
+use crate::world::*;
+use selfsmith::faults::NoFaults;
+use selfsmith::gate::GateName;
+use selfsmith::lineage::LINEAGE_REF;
+use selfsmith::record::End;
+use selfsmith::verdict::Verdict;
+use selfsmith_sandbox::Cancel;
+
+#[track_caller]
+fn nothing_landed(world: &World, base: &str) {
+    assert_eq!(world.rev(MAIN), base);
+    assert_eq!(world.rev("refs/heads/evolve/c1"), base);
+    assert_eq!(world.git(&["rev-list", "--count", LINEAGE_REF]), "1");
+    assert_eq!(selfsmith::review::verify(&world.repo()).unwrap(), []);
+}
+
+#[test]
+fn a_reject_is_kept_and_its_branch_goes_back() {
+    let world = World::new().unfinished();
+    let (base, before) = (world.rev(MAIN), world.persons());
+    let end = run(&world, &auto("c1"), edit("src/lib.rs", "// BREAK\n"));
+    assert_eq!(end.verdict, Verdict::Reject { gate: GateName::Tests, why: "a test fails".into() });
+    assert_eq!((end.end, end.gate, end.landed), (End::Refused, Some(GateName::Tests), None));
+    nothing_landed(&world, &base);
+    assert_eq!(world.file("refs/selfsmith/candidates/c1-0", "src/lib.rs"), "// BREAK");
+    assert_eq!(world.persons(), before);
+    // The branch had been at the candidate.
+    assert_eq!(world.git(&["rev-parse", "refs/heads/evolve/c1@{1}"]), world.rev("refs/selfsmith/candidates/c1-0"));
+}
+
+#[test]
+fn what_a_person_decides_waits_even_if_landing_is_automatic() {
+    let world = World::new();
+    let base = world.rev(MAIN);
+    let end = run(&world, &auto("c1"), edit("src/lib.rs", "// ASK\n"));
+    assert_eq!((end.end, end.verdict.word()), (End::Waiting, "needs-human"));
+    nothing_landed(&world, &base);
+}
+
+#[test]
+fn an_accepted_change_in_a_review_zone_waits() {
+    let world = World::new();
+    let base = world.rev(MAIN);
+    let end = run(&world, &auto("c1"), edit("docs/book.md", "# Better book\n"));
+    assert_eq!((end.end, end.verdict), (End::Waiting, Verdict::Accept));
+    nothing_landed(&world, &base);
+}
+
+#[test]
+fn under_review_everything_waits() {
+    let world = World::new();
+    let end = run(&world, &review("c1"), edit("src/lib.rs", "// fine\n"));
+    assert_eq!((end.end, end.verdict), (End::Waiting, Verdict::Accept));
+}
+
+#[test]
+fn what_could_not_be_checked_is_not_accepted() {
+    let world = World::new();
+    let base = world.rev(MAIN);
+    let end = run(&world, &auto("c1"), edit("src/lib.rs", "// UNSEEN\n"));
+    assert_eq!((end.end, end.verdict.word()), (End::Inconclusive, "inconclusive"));
+    nothing_landed(&world, &base);
+}
+
+#[test]
+fn a_proposer_without_a_proposal_is_inconclusive() {
+    let world = World::new();
+    let base = world.rev(MAIN);
+    let end = run(&world, &auto("c1"), Edits(vec![]));
+    assert_eq!((end.end, end.candidate), (End::Inconclusive, None));
+    assert!(end.why.contains("nothing to propose"), "{}", end.why);
+    nothing_landed(&world, &base);
+}
+
+#[test]
+fn nothing_changed_is_refused_at_bounds() {
+    let world = World::new();
+    let end = run(&world, &auto("c1"), Edits(vec![vec![]]));
+    assert_eq!((end.end, end.gate), (End::Refused, Some(GateName::Bounds)));
+}
+
+#[test]
+fn an_interrupted_cycle_lands_nothing() {
+    let world = World::new();
+    let base = world.rev(MAIN);
+    let cycle = auto("c1");
+    let cancel: Cancel = cycle.cancel.clone();
+    let meanwhile = || cancel.cancel();
+    let mut gates = Gates { meanwhile: Some(&meanwhile), ..Gates::of(&world) };
+    let (end, _) = run_with(&world, &cycle, &mut edit("src/lib.rs", "// fine\n"), &mut gates, &NoFaults);
+    let end = end.unwrap();
+    assert!(end.interrupted);
+    assert_eq!((end.end, end.landed), (End::Inconclusive, None));
+    nothing_landed(&world, &base);
+    assert!(!world.rev("refs/selfsmith/candidates/c1-0").is_empty());
+}
+
+#[test]
+fn the_same_change_on_the_same_base_is_refused_again_without_being_weighed() {
+    let world = World::new();
+    run(&world, &auto("c1"), edit("src/lib.rs", "// BREAK\n"));
+    let mut gates = Gates::of(&world);
+    let (end, _) = run_with(&world, &auto("c2"), &mut edit("src/lib.rs", "// BREAK\n"), &mut gates, &NoFaults);
+    let end = end.unwrap();
+    assert_eq!((end.end, end.gate), (End::Refused, Some(GateName::Tests)));
+    assert!(end.why.contains("c1"), "{}", end.why);
+    assert!(gates.weighed.borrow().is_empty());
+    assert_eq!(selfsmith::review::verify(&world.repo()).unwrap(), []);
+}
+
+#[test]
+fn one_judge_at_a_time() {
+    let world = World::new();
+    let lock = selfsmith::lock::take(&world.state().cycle_lock()).unwrap();
+    let (end, _) = run_with(&world, &auto("c1"), &mut edit("src/lib.rs", "// x\n"), &mut Gates::of(&world), &NoFaults);
+    assert!(end.unwrap_err().to_string().contains("is at work"));
+    drop(lock);
+    assert_eq!(run(&world, &auto("c1"), edit("src/lib.rs", "// x\n")).end, End::Landed);
+}

@@ -1,0 +1,171 @@
+//! What an accepted change does, and what it leaves alone.
+
+use crate::world::*;
+use selfsmith::faults::NoFaults;
+use selfsmith::lineage::{LINEAGE_REF, NOTES_REF};
+use selfsmith::record::End;
+use selfsmith::verdict::Verdict;
+
+const BETTER: &str = "pub fn one() -> u32 {\n    2 - 1\n}\n";
+
+#[test]
+fn the_tested_tree_lands_by_fast_forward_with_trailers_note_changelog_and_lineage() {
+    let world = World::new();
+    let base = world.rev(MAIN);
+    let mut gates = Gates::of(&world);
+    let (end, _) = run_with(&world, &auto("c1"), &mut edit("src/lib.rs", BETTER), &mut gates, &NoFaults);
+    let end = end.unwrap();
+    assert_eq!((end.verdict, end.end), (Verdict::Accept, End::Landed));
+    let head = world.rev(MAIN);
+    assert_eq!(end.landed.unwrap().0, head);
+    assert_eq!(world.git(&["rev-parse", "main^"]), base);
+    // One tree id all the way.
+    assert_eq!(world.git(&["rev-parse", "main^{tree}"]), gates.weighed.borrow()[0].0);
+    assert_eq!(world.file("main", "src/lib.rs"), BETTER.trim_end());
+    assert_eq!(world.file("main", "CHANGELOG.md"), "# Changelog\n\n## Unreleased\n\n- Count better\n- Before");
+    assert_eq!(world.file("main", "evals/task.md"), "held out");
+    let message = world.git(&["log", "-1", "--format=%B", "main"]);
+    assert!(!message.contains("#7") && !message.contains("@friend"), "{message}");
+    let trailers = world.git(&["log", "-1", "--format=%(trailers:unfold)", "main"]);
+    for line in [
+        "Selfsmith-Cycle: c1",
+        "Selfsmith-Goal: Count better more",
+        "Selfsmith-Model: model-of-a-test",
+        &format!("Selfsmith-Base: {base}"),
+        "Selfsmith-Gates: bounds=pass build=pass tests=pass",
+        "Selfsmith-Evidence: ",
+    ] {
+        assert!(trailers.contains(line), "{line} is not in {trailers}");
+    }
+    assert_eq!(world.git(&["log", "-1", "--format=%an <%ae>", "main"]), "Selfsmith agent <agent@selfsmith.invalid>");
+    let note = world.git(&["notes", "--ref", NOTES_REF, "show", "main"]);
+    assert!(note.contains("\"attempts/0/reports.json\""), "{note}");
+    let record = world.file(LINEAGE_REF, "record.json");
+    assert!(record.contains(&head), "{record}");
+    assert!(world.file(LINEAGE_REF, "evidence/rules.yaml").contains("add-only"));
+    assert_eq!(world.rev("refs/heads/evolve/c1"), head);
+    assert_eq!(world.rev("refs/selfsmith/candidates/c1-0"), head);
+    world.git(&["fsck", "--strict"]);
+}
+
+#[test]
+fn a_clean_checkout_of_the_target_follows_and_an_untracked_file_stays() {
+    let world = World::new();
+    world.write("untracked.txt", "mine\n");
+    run(&world, &auto("c1"), edit("src/lib.rs", BETTER));
+    assert_eq!(std::fs::read_to_string(world.repo_path().join("src/lib.rs")).unwrap(), BETTER);
+    assert_eq!(world.git(&["status", "--porcelain"]), "?? untracked.txt");
+}
+
+#[test]
+fn a_dirty_checkout_is_left_alone_byte_for_byte_and_told_how_to_catch_up() {
+    let world = World::new().unfinished();
+    let before = world.persons();
+    let stash = world.git(&["stash", "list"]);
+    let (end, told) = run_with(&world, &auto("c1"), &mut edit("src/lib.rs", BETTER), &mut Gates::of(&world), &NoFaults);
+    assert_eq!(end.unwrap().end, End::Landed);
+    assert_eq!(world.persons(), before);
+    assert_eq!(world.git(&["stash", "list"]), stash);
+    // What it is told works, and keeps the person's work.
+    let text = notices(&told);
+    let command = text.split("git -C ").nth(1).unwrap();
+    let args: Vec<&str> = command.split_whitespace().skip(1).collect();
+    world.git(&args);
+    assert_eq!(std::fs::read_to_string(world.repo_path().join("src/lib.rs")).unwrap(), BETTER);
+    assert_eq!(world.git(&["status", "--porcelain"]), " M notes.txt\nM  staged.txt\n?? untracked.txt");
+}
+
+#[test]
+fn a_target_that_is_not_checked_out_lands_without_touching_any_checkout() {
+    let world = World::new();
+    world.git(&["checkout", "-q", "-b", "work"]);
+    let before = world.persons();
+    let told = with_hands(&world, &NoFaults, |hands| {
+        let base = selfsmith::cycle::look(hands.repo, Some("main")).unwrap();
+        let setup = selfsmith::cycle::Setup {
+            hands,
+            base,
+            id: "c1".into(),
+            goal: "g".into(),
+            landing: selfsmith::journal::Landing::Auto,
+            authority: None,
+            max_repairs: 0,
+            defences: selfsmith::defence::Defences::all(),
+            cancel: selfsmith_sandbox::Cancel::default(),
+        };
+        selfsmith::cycle::run(setup, &mut edit("src/lib.rs", BETTER), &mut Gates::of(&world)).unwrap()
+    });
+    assert_eq!(told.0.end, End::Landed);
+    assert_eq!(world.persons(), before);
+    assert_eq!(world.file("main", "src/lib.rs"), BETTER.trim_end());
+}
+
+#[test]
+fn a_base_that_moved_meanwhile_is_stale_and_nothing_lands() {
+    let world = World::new();
+    let base = world.rev(MAIN);
+    let meanwhile = || {
+        world.write("person.txt", "mine\n");
+        world.git(&["add", "person.txt"]);
+        world.git(&["commit", "-q", "-m", "A person was faster"]);
+    };
+    let mut gates = Gates { meanwhile: Some(&meanwhile), ..Gates::of(&world) };
+    let (end, _) = run_with(&world, &auto("c1"), &mut edit("src/lib.rs", BETTER), &mut gates, &NoFaults);
+    let end = end.unwrap();
+    assert_eq!((end.end, end.landed), (End::Stale, None));
+    assert_eq!(end.verdict, Verdict::Accept);
+    assert_eq!(world.git(&["log", "-1", "--format=%s", "main"]), "A person was faster");
+    assert_eq!(world.git(&["status", "--porcelain"]), "");
+    assert_eq!(world.rev("refs/heads/evolve/c1"), base);
+    assert!(!world.rev("refs/selfsmith/candidates/c1-0").is_empty());
+    assert!(world.file(LINEAGE_REF, "record.json").contains("\"stale\""));
+}
+
+#[test]
+fn a_failed_compile_is_repaired_once_and_both_attempts_are_kept() {
+    let world = World::new();
+    let edits = Edits(vec![
+        vec![("src/lib.rs", Some("// REPAIR\n".to_owned()))],
+        vec![("src/lib.rs", Some(BETTER.to_owned()))],
+    ]);
+    let end = run(&world, &auto("c1"), edits);
+    assert_eq!((end.end, end.candidate.as_deref()), (End::Landed, Some("c1-1")));
+    assert_eq!(world.file("refs/selfsmith/candidates/c1-0", "src/lib.rs"), "// REPAIR");
+    assert_eq!(world.rev("refs/selfsmith/candidates/c1-1"), world.rev(MAIN));
+    assert!(world.file(LINEAGE_REF, "evidence/attempts/0/reports.json").contains("does not compile"));
+}
+
+#[test]
+fn the_second_landing_stands_on_the_first() {
+    let world = World::new();
+    run(&world, &auto("c1"), edit("src/lib.rs", BETTER));
+    run(&world, &auto("c2"), edit("src/new.rs", "// new\n"));
+    assert_eq!(world.git(&["rev-list", "--count", "main"]), "3");
+    assert_eq!(world.git(&["rev-list", "--count", LINEAGE_REF]), "2");
+    assert_eq!(selfsmith::review::verify(&world.repo()).unwrap(), []);
+}
+
+#[test]
+fn a_branch_named_evolve_does_not_stand_in_the_way() {
+    let world = World::new();
+    world.git(&["branch", "evolve"]);
+    run(&world, &auto("c1"), edit("src/lib.rs", BETTER));
+    assert_eq!(world.rev("refs/heads/selfsmith-evolve/c1"), world.rev(MAIN));
+}
+
+#[test]
+fn no_hook_of_the_persons_runs() {
+    use std::os::unix::fs::PermissionsExt;
+    let world = World::new();
+    let ran = world.root.join("ran");
+    for hook in
+        ["pre-commit", "post-commit", "reference-transaction", "post-checkout", "post-merge", "post-index-change"]
+    {
+        let path = world.repo_path().join(".git/hooks").join(hook);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, format!("#!/bin/sh\ntouch {}\n", ran.display())).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    assert_eq!(run(&world, &auto("c1"), edit("src/lib.rs", BETTER)).end, End::Landed);
+    assert!(!ran.exists());
+}

@@ -1,0 +1,9 @@
+//! The cycle on real repositories, with a scripted proposer and scripted gates: landing, keeping, review, undo, recovery.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+mod hostile;
+mod kept;
+mod kill;
+mod landing;
+mod reviewing;
+mod world;
