@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Parts of the base that the proposer does not see.
 pub const HIDDEN: &[&str] = &["evals", "evolve/tests"];
@@ -37,6 +37,8 @@ pub struct Composing<'a> {
     pub id: &'a str,
     /// The judge's line, without bullet.
     pub line: &'a str,
+    /// Measures how long it takes.
+    pub stopwatch: &'a dyn Fn() -> Duration,
 }
 
 /// What came of it.
@@ -57,12 +59,12 @@ pub fn visible(repo: &Repo, tree: &TreeId) -> Result<TreeId, RepoError> {
 
 impl Composing<'_> {
     /// Compose from the proposer's folder.
-    pub fn from_folder(&self, dir: &Path) -> Result<Composed, RepoError> {
-        let begun = Instant::now();
+    pub fn folder(&self, dir: &Path) -> Result<Composed, RepoError> {
+        let begun = (self.stopwatch)();
         if self.defences.up(Defence::Secrets)
             && let Some(why) = self.new_key_below(dir)?
         {
-            return Ok(Composed { candidate: None, bounds: refused(why, begun.elapsed()) });
+            return Ok(Composed { candidate: None, bounds: refused(why, self.since(begun)) });
         }
         let seen = visible(self.repo, self.base_tree)?;
         let rules = SnapshotRules { skip: LEFTOVERS, ..SnapshotRules::of(&seen.0) };
@@ -82,19 +84,23 @@ impl Composing<'_> {
             .map(|d| Change { path: d.path, entry: d.new.map(|side| (side.mode, side.id)) })
             .collect();
         let tree = self.repo.tree_with(&self.base_tree.0, &changes)?;
-        self.from_tree(&TreeId(tree), &oddities, begun)
+        self.tree(&TreeId(tree), &oddities, begun)
     }
 
     /// Compose from a tree that holds the changes already.
-    fn from_tree(&self, tree: &TreeId, oddities: &[Oddity], begun: Instant) -> Result<Composed, RepoError> {
+    fn tree(&self, tree: &TreeId, oddities: &[Oddity], begun: Duration) -> Result<Composed, RepoError> {
         let differs = self.differs(self.base_tree, tree)?;
         let touched = bounds::touched(&differs, self.rules);
         let mut report = self.check(&differs, oddities, tree)?;
         self.ask_about_filters(&differs, &mut report)?;
         let tree = self.with_line(tree)?;
-        report.took = begun.elapsed();
+        report.took = self.since(begun);
         let candidate = Candidate { id: self.id.to_owned(), base: self.base.clone(), tree, touched };
         Ok(Composed { candidate: Some(candidate), bounds: report })
+    }
+
+    fn since(&self, begun: Duration) -> Duration {
+        (self.stopwatch)().saturating_sub(begun)
     }
 
     /// What differs between two trees, as the bounds gate wants it.
@@ -216,6 +222,7 @@ pub fn touched_between(repo: &Repo, old: &TreeId, new: &TreeId, rules: &Rules) -
         defences: Defences::all(),
         id: "",
         line: "",
+        stopwatch: &|| Duration::ZERO,
     };
     let log = rules.changelog().map(TreePath::from);
     let differs: Vec<Differs> =

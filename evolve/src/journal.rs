@@ -332,6 +332,11 @@ impl Known {
         self.attempts.last()
     }
 
+    /// The attempt that a record is about: the last one that came as far as bounds, else the last.
+    pub fn judged(&self) -> Option<&Attempt> {
+        self.attempts.iter().rev().find(|attempt| attempt.bounds.is_some()).or(self.last())
+    }
+
     /// What became of it, where that is planned.
     pub fn end(&self) -> Option<End> {
         self.plan.as_ref().map(|plan| plan.record.end)

@@ -11,7 +11,14 @@ use std::time::{Duration, Instant};
 /// Shows that the lock is held, as long as it lives.
 #[derive(Debug)]
 pub struct LockProof {
-    _file: File,
+    file: File,
+}
+
+impl Drop for LockProof {
+    /// Closing is not enough: a child that another thread is just starting shares the open file until it runs its program.
+    fn drop(&mut self) {
+        let _ = self.file.unlock();
+    }
 }
 
 /// Why the lock is not held.
@@ -53,7 +60,7 @@ pub fn take(path: &Path) -> Result<LockProof, LockError> {
         Ok(()) => {
             file.set_len(0).map_err(disk)?;
             write!(file, "{}", std::process::id()).map_err(disk)?;
-            Ok(LockProof { _file: file })
+            Ok(LockProof { file })
         }
         Err(TryLockError::WouldBlock) => {
             let mut holder = String::new();

@@ -66,6 +66,13 @@ impl LogError {
     }
 }
 
+impl Drop for Log {
+    /// Closing is not enough: a child that another thread is just starting shares the open file until it runs its program.
+    fn drop(&mut self) {
+        let _ = self.file.unlock();
+    }
+}
+
 impl Log {
     /// Open a log, made if it is not there, and read what it holds. A torn last line is cut off.
     pub fn open<T: DeserializeOwned>(path: &Path) -> Result<(Self, Vec<T>), LogError> {

@@ -11,6 +11,7 @@ use crate::proposer::{Proposer, Task};
 use crate::sanitize;
 use crate::verdict::Verdict;
 use crate::weigh::{Baseline, Weigh};
+use selfsmith_sandbox::Cancel;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -83,7 +84,7 @@ fn one(
     }
     work.enter(Entry::Started { arrow: Arrow::Compose })?;
     let id = format!("{}-{}", setup.id, task.attempt);
-    let Composed { candidate, bounds } = composing(setup, &id, &line(setup)).from_folder(task.dir)?;
+    let Composed { candidate, bounds } = composing(setup, &id, &line(setup)).folder(task.dir)?;
     if candidate.is_none() {
         keep_outside(work)?;
     }
@@ -125,15 +126,23 @@ pub(crate) fn weighed_tree(
     candidate: Candidate,
     tests_from: &Candidate,
     weigh: &mut dyn Weigh,
+    cancel: &Cancel,
 ) -> Result<Option<String>, CycleError> {
     let report = work.hands.report;
+    let interrupted = || cancel.is_cancelled().then(|| INTERRUPTED.to_owned());
     let base_tree = crate::candidate::TreeId(work.hands.repo.tree_of(&tests_from.base.0)?);
+    if let Some(stopped) = interrupted() {
+        return Ok(Some(stopped));
+    }
     work.enter(Entry::Started { arrow: Arrow::Baseline })?;
     let baseline = match weigh.baseline(&tests_from.base, &base_tree, report) {
         Ok(baseline) => baseline,
         Err(e) => return Ok(Some(format!("{}: {}", e.what, e.hint))),
     };
     work.enter(Entry::Baselined { baseline: baseline.clone() })?;
+    if let Some(stopped) = interrupted() {
+        return Ok(Some(stopped));
+    }
     work.enter(Entry::Started { arrow: Arrow::Compose })?;
     let why = "a person takes back what was judged before".to_owned();
     let bounds = gate_report(GateName::Bounds, GateOutcome::NotRun { why });
@@ -143,6 +152,9 @@ pub(crate) fn weighed_tree(
         Ok(weighed) => weighed,
         Err(e) => return Ok(Some(format!("{}: {}", e.what, e.hint))),
     };
+    if let Some(stopped) = interrupted() {
+        return Ok(Some(stopped));
+    }
     let mut reports = vec![bounds];
     reports.extend(weighed.reports.into_iter().filter(|r| r.gate != GateName::Bounds));
     let required = weighed.required.into_iter().filter(|g| *g != GateName::Bounds).collect();
@@ -162,6 +174,7 @@ fn composing<'a>(setup: &'a Setup<'a>, id: &'a str, line: &'a str) -> Composing<
         defences: setup.defences,
         id,
         line,
+        stopwatch: setup.hands.stopwatch,
     }
 }
 

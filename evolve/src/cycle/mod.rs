@@ -204,7 +204,7 @@ fn cycle_end(known: &Known, interrupted: bool) -> CycleEnd {
         end,
         gate,
         why,
-        candidate: known.attempts.iter().rev().find_map(|a| a.candidate.as_ref()).map(|c| c.id.clone()),
+        candidate: known.judged().and_then(|attempt| attempt.candidate.as_ref()).map(|c| c.id.clone()),
         landed: record.and_then(|record| record.landed.clone()),
         verdict,
         interrupted,

@@ -39,7 +39,7 @@ pub(crate) fn cycle_plan(work: &Work<'_>, stopped: Option<String>) -> Result<Pla
             kept.push((candidate.id.clone(), keep(hands, known, (attempt, candidate), &evidence, at)?));
         }
     }
-    let last = known.last();
+    let last = known.judged();
     let record = Record {
         landed: kept.last().filter(|_| end == End::Landed).map(|(_, commit)| commit.clone()),
         ..record(

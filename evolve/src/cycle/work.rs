@@ -8,6 +8,7 @@ use crate::progress::Report;
 use crate::state::{CycleFolder, StateFolder};
 use selfsmith_repo::Repo;
 use std::ffi::OsString;
+use std::time::Duration;
 
 /// What everything that lands works with.
 #[derive(Clone, Copy)]
@@ -18,6 +19,8 @@ pub struct Hands<'a> {
     pub state: &'a StateFolder,
     /// Seconds since the epoch.
     pub clock: &'a dyn Fn() -> i64,
+    /// A clock that only measures how long something takes.
+    pub stopwatch: &'a dyn Fn() -> Duration,
     /// Where tests let it die.
     pub faults: &'a dyn Faults,
     /// Who is told.

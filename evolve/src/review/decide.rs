@@ -21,6 +21,7 @@ use crate::sanitize;
 use crate::verdict::{self, Verdict};
 use crate::weigh::Weigh;
 use selfsmith_repo::{Change, Merged, Mode, RepoError, TreePath};
+use selfsmith_sandbox::Cancel;
 
 /// What a decision works with.
 #[derive(Clone)]
@@ -128,7 +129,13 @@ pub fn reject(deciding: &Deciding<'_>, id: &str, why: &str) -> Result<Decided, R
 }
 
 /// Take back a landed commit by one more commit that passes the gates: what was green before the landing must be green.
-pub fn revert(deciding: &Deciding<'_>, base: &Base, id: &str, weigh: &mut dyn Weigh) -> Result<Decided, ReviewError> {
+pub fn revert(
+    deciding: &Deciding<'_>,
+    base: &Base,
+    id: &str,
+    weigh: &mut dyn Weigh,
+    cancel: &Cancel,
+) -> Result<Decided, ReviewError> {
     let hands = deciding.hands;
     let _lock = lock::take(&hands.state.cycle_lock()).map_err(CycleError::from)?;
     cycle::recover(hands)?;
@@ -152,7 +159,7 @@ pub fn revert(deciding: &Deciding<'_>, base: &Base, id: &str, weigh: &mut dyn We
     opened.base = base.commit.clone();
     opened.rules = base.rules_text();
     let mut work = Work::begin(hands, opened)?;
-    let stopped = weighed_tree(&mut work, candidate, &tests_from, weigh)?;
+    let stopped = weighed_tree(&mut work, candidate, &tests_from, weigh, cancel)?;
     let plan = cycle_plan(&work, stopped)?;
     work.enter(Entry::Planned(plan))?;
     carried(work)

@@ -165,7 +165,7 @@ impl Story {
             match self {
                 Self::Approved => drop(review::approve(&deciding(), "c0").unwrap()),
                 Self::Undone => drop(undo(&deciding(), None).unwrap()),
-                Self::Reverted => drop(review::revert(&deciding(), &base, "c0", &mut gates).unwrap()),
+                Self::Reverted => drop(review::revert(&deciding(), &base, "c0", &mut gates, cancel).unwrap()),
                 Self::Recovery => drop(cycle::recover(hands).unwrap()),
                 Self::LandsBesideWork | Self::LandsOnClean | Self::RepairedThenRefused => {
                     let setup = cycle::Setup {
@@ -246,9 +246,10 @@ fn holds(world: &World, before: &BTreeMap<String, Vec<u8>>, ends: &BTreeSet<Stri
     if world.rev("refs/stash").is_empty() {
         assert_eq!(world.git(&["status", "--porcelain"]), "", "{what}: the clean checkout did not follow");
     } else {
-        assert_eq!(&world.persons(), before, "{what}: something of the person's changed");
+        let now = world.persons();
+        let changed: Vec<&String> = before.keys().filter(|name| before.get(*name) != now.get(*name)).collect();
+        assert!(changed.is_empty() && now.len() == before.len(), "{what}: {changed:?} of the person's changed");
     }
-    world.git(&["fsck", "--connectivity-only"]);
 }
 
 fn die(story: Story, world: &World, at: usize, unsynced: Unsynced) -> bool {
@@ -270,20 +271,35 @@ fn restart(world: &World) {
     assert_eq!(count(), 0, "recovering twice does something again");
 }
 
-/// Kill everywhere. `again`: the recovery is killed as well, once, somewhere else each time.
-fn everywhere(story: Story, again: bool) {
+/// How thoroughly a story is killed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ways {
+    /// At every point; unsynced bytes are torn. (Lost ones leave what a kill before the write leaves, kept ones what a kill
+    /// after the sync leaves.)
+    Torn,
+    /// At every point; unsynced bytes are kept, lost and torn.
+    All,
+    /// As `Torn`, and the recovery is killed once as well, somewhere else each time.
+    Again,
+}
+
+/// Kill everywhere.
+fn everywhere(story: Story, how: Ways) {
     let template = story.begins();
-    let before = template.persons();
     let (points, ends) = story.unkilled(&template.root);
     let mut kills = 0;
     for (at, (name, has_unsynced)) in points.iter().enumerate() {
-        let ways: &[Unsynced] =
-            if *has_unsynced { &[Unsynced::Kept, Unsynced::Lost, Unsynced::Torn] } else { &[Unsynced::Kept] };
+        let ways: &[Unsynced] = match (has_unsynced, how) {
+            (false, _) => &[Unsynced::Kept],
+            (true, Ways::All) => &[Unsynced::Kept, Unsynced::Lost, Unsynced::Torn],
+            (true, Ways::Torn | Ways::Again) => &[Unsynced::Torn],
+        };
         for way in ways {
             let world = copied(&template.root);
+            let before = world.persons();
             assert!(die(story, &world, at, *way), "{story:?}: point {at} ({name}) was not reached");
             kills += 1;
-            if again && die(Story::Recovery, &world, (at * 7) % 23, Unsynced::Torn) {
+            if how == Ways::Again && die(Story::Recovery, &world, (at * 7) % 23, Unsynced::Torn) {
                 kills += 1;
             }
             restart(&world);
@@ -326,30 +342,30 @@ fn a_run_in_a_process_of_its_own_ends_well() {
 
 #[test]
 fn a_landing_beside_unfinished_work_survives_a_kill_at_every_step() {
-    everywhere(Story::LandsBesideWork, false);
+    everywhere(Story::LandsBesideWork, Ways::Torn);
 }
 
 #[test]
-fn a_landing_on_a_clean_checkout_survives_a_kill_at_every_step_and_one_amid_recovery() {
-    everywhere(Story::LandsOnClean, true);
+fn a_landing_on_a_clean_checkout_survives_a_kill_at_every_step() {
+    everywhere(Story::LandsOnClean, Ways::All);
 }
 
 #[test]
 fn a_repair_and_a_refusal_survive_a_kill_at_every_step() {
-    everywhere(Story::RepairedThenRefused, false);
+    everywhere(Story::RepairedThenRefused, Ways::Torn);
 }
 
 #[test]
-fn an_approval_survives_a_kill_at_every_step() {
-    everywhere(Story::Approved, false);
+fn an_approval_survives_a_kill_at_every_step_and_one_amid_recovery() {
+    everywhere(Story::Approved, Ways::Again);
 }
 
 #[test]
 fn an_undo_survives_a_kill_at_every_step() {
-    everywhere(Story::Undone, false);
+    everywhere(Story::Undone, Ways::Torn);
 }
 
 #[test]
 fn a_revert_survives_a_kill_at_every_step() {
-    everywhere(Story::Reverted, false);
+    everywhere(Story::Reverted, Ways::Torn);
 }

@@ -119,7 +119,7 @@ fn what_was_built_upon_cannot_be_undone() {
 fn reverted(world: &World, id: &str, what: &str) -> Result<review::Decided, review::ReviewError> {
     decide(world, id, |deciding| {
         let base = selfsmith::cycle::look(deciding.hands.repo, None).unwrap();
-        review::revert(deciding, &base, what, &mut Gates::of(world))
+        review::revert(deciding, &base, what, &mut Gates::of(world), &selfsmith_sandbox::Cancel::default())
     })
 }
 

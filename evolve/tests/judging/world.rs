@@ -40,7 +40,7 @@ impl World {
         let temp = tempfile::tempdir().unwrap();
         let world = Self { root: temp.path().canonicalize().unwrap(), _temp: Some(temp) };
         fs::create_dir_all(world.repo_path()).unwrap();
-        world.git(&["init", "-q", "-b", "main"]);
+        world.git(&["init", "-q", "-b", "main", "--template="]);
         world.git(&["config", "user.name", "A Person"]);
         world.git(&["config", "user.email", "person@example.com"]);
         for (path, text) in [
@@ -259,6 +259,7 @@ pub fn with_hands<T>(world: &World, faults: &dyn Faults, then: impl FnOnce(Hands
         repo: &repo,
         state: &state,
         clock: &|| NOW,
+        stopwatch: &|| Duration::ZERO,
         faults,
         report: &report,
         judge: "test-judge",

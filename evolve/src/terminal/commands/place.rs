@@ -11,7 +11,7 @@ use selfsmith::state::{self, StateFolder};
 use selfsmith::surroundings::Surroundings;
 use selfsmith_repo::{Repo, RepoError};
 use std::path::PathBuf;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The place.
 pub struct Place {
@@ -51,6 +51,7 @@ impl Place {
             repo: &self.repo,
             state: &self.state,
             clock: &now,
+            stopwatch: &since_epoch,
             faults: &NoFaults,
             report,
             judge: JUDGE,
@@ -66,8 +67,11 @@ impl Place {
 
 /// Seconds since the epoch.
 pub fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+    i64::try_from(since_epoch().as_secs()).unwrap_or(i64::MAX)
+}
+
+fn since_epoch() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
 /// A new id for a cycle.

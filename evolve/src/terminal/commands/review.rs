@@ -215,7 +215,7 @@ fn decide(place: &Place, decision: ReviewCommand, json: bool, around: &Surroundi
             let base = cycle::look(&place.repo, Some(&item.target))?;
             let cancel = interrupt::watched();
             let mut weigh = ladder::open(place, &base, &Wishes::default(), &cancel, around)?;
-            review::revert(&deciding, &base, &item.id, &mut weigh)?
+            review::revert(&deciding, &base, &item.id, &mut weigh, &cancel)?
         }
         ReviewCommand::List | ReviewCommand::Show { .. } | ReviewCommand::Verify => return Ok(Exit::Usage),
     };
