@@ -182,6 +182,7 @@ impl Bench {
             repo: &repo,
             state: &state,
             clock: &|| 1_900_000_000,
+            stopwatch: &std::time::Duration::default,
             faults: &NoFaults,
             report: &report,
             judge: "0000000000000000000000000000000000000000",
