@@ -10,6 +10,7 @@ mod field_repo;
 use field_repo::Bench;
 use selfsmith::defence::{Defence, Defences};
 use selfsmith::gate::GateName;
+use selfsmith::proposer::fix::Fix;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -65,4 +66,26 @@ fn a_planted_runner_has_no_say_in_tests_that_the_judge_runs_itself() {
     assert_eq!((seen.verdict.word(), seen.gate), ("reject", Some(GateName::Tests)), "{seen:?}");
     let fooled = planted(Defences::without(Defence::Kinds).and_without(Defence::OwnRunner));
     assert_eq!(fooled.verdict.word(), "accept", "run by cargo, the runner is believed: {fooled:?}");
+}
+
+/// The proposer `fix`, on a base that clippy has something to say about.
+#[test]
+fn what_clippy_suggests_is_applied_and_lands() {
+    let over = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fix/base");
+    let seen = Bench::kept().judge_by("clippy", &over, Defences::all(), |repo, base, given| {
+        Box::new(Fix::new(repo, base.tree.clone(), base.rules.clone(), given))
+    });
+    assert_eq!(seen.verdict.word(), "accept", "{seen:#?}");
+    let library = seen.library.expect("it landed");
+    let expected = std::fs::read_to_string(over.with_file_name("lib.rs.expected")).expect("readable");
+    assert_eq!(library, expected);
+}
+
+#[test]
+fn nothing_to_suggest_is_nothing_to_judge() {
+    let none = Path::new("no folder on top");
+    let seen = Bench::kept().judge_by("clean", none, Defences::all(), |repo, base, given| {
+        Box::new(Fix::new(repo, base.tree.clone(), base.rules.clone(), given))
+    });
+    assert_eq!((seen.verdict.word(), seen.gate), ("inconclusive", None), "{seen:#?}");
 }

@@ -2,7 +2,7 @@
 
 use super::{Bench, Draft};
 use crate::gate::{GateName, GateReport};
-use crate::workshop::{TREE, Target, WorkshopError};
+use crate::workshop::{Files, TREE, Target, Work, WorkshopError};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -30,12 +30,20 @@ pub struct Seen {
 /// # Errors
 /// The room cannot be had.
 pub fn look(bench: &Bench<'_>) -> Result<Seen, WorkshopError> {
+    look_on(bench, Files::Kept)
+}
+
+/// Look at any files.
+///
+/// # Errors
+/// The room cannot be had.
+pub fn look_on(bench: &Bench<'_>, files: Files<'_>) -> Result<Seen, WorkshopError> {
     if !bench.shop.toolchain.has("cargo-fmt") {
         return Ok(Seen::default());
     }
     let cargo = bench.shop.toolchain.cargo_in_room().into_os_string();
     let words = ["fmt", "--all", "--", "--check"].map(OsString::from);
-    let mut work = bench.work(std::iter::once(cargo).chain(words).collect());
+    let mut work = Work { files, ..bench.work(std::iter::once(cargo).chain(words).collect()) };
     work.target = Target::None;
     work.wall = LIMIT;
     work.output = 1 << 20;

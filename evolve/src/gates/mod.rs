@@ -93,11 +93,25 @@ impl Bench<'_> {
         }
     }
 
-    /// `cargo VERB --locked --offline …`; `trailing` stands after `--`.
+    /// `cargo VERB --locked --offline …` on the kept files; `trailing` stands after `--`.
     ///
     /// # Errors
     /// The room cannot be had.
     pub fn cargo(&self, verb: &[&str], words: &CargoWords, trailing: &[String]) -> Result<CargoRun, WorkshopError> {
+        self.cargo_on(Files::Kept, verb, words, trailing)
+    }
+
+    /// The same on any files.
+    ///
+    /// # Errors
+    /// The room cannot be had.
+    pub fn cargo_on(
+        &self,
+        files: Files<'_>,
+        verb: &[&str],
+        words: &CargoWords,
+        trailing: &[String],
+    ) -> Result<CargoRun, WorkshopError> {
         let mut argv = vec![self.shop.toolchain.cargo_in_room().into_os_string()];
         argv.extend(verb.iter().map(OsString::from));
         argv.extend(["--locked", "--offline", "--message-format=json"].map(OsString::from));
@@ -106,7 +120,7 @@ impl Bench<'_> {
             argv.push("--".into());
             argv.extend(trailing.iter().map(OsString::from));
         }
-        let mut work = self.work(argv);
+        let mut work = Work { files, ..self.work(argv) };
         work.wall = words.seconds.map_or(BUILD_LIMIT, Duration::from_secs);
         let done = self.shop.run(&work, &mut |_| {})?;
         let compiled = Compiled::read(&done.stdout.bytes());

@@ -4,6 +4,7 @@
 
 pub mod agent;
 pub mod command;
+pub mod fix;
 pub mod replay;
 pub mod room;
 pub mod table;

@@ -56,6 +56,8 @@ pub struct Outcome {
     pub verdict: Verdict,
     pub gate: Option<GateName>,
     pub landed: bool,
+    /// `src/lib.rs` of what landed.
+    pub library: Option<String>,
     pub reports: Vec<GateReport>,
 }
 
@@ -152,11 +154,23 @@ impl Bench {
 
     /// Judge the change of a folder, landing what is accepted.
     pub fn judge(&self, id: &str, folder: &Path, defences: Defences) -> Outcome {
+        let folder = root().join(folder);
+        let writes = Writes { folder: folder.clone() };
+        self.judge_by(id, &folder.join("base"), defences, |_, _, _| Box::new(writes))
+    }
+
+    /// Judge what a proposer makes of the shared base with the files of `over` on top.
+    pub fn judge_by(
+        &self,
+        id: &str,
+        over: &Path,
+        defences: Defences,
+        proposer: impl FnOnce(Repo, &cycle::Base, Given) -> Box<dyn Proposer>,
+    ) -> Outcome {
         let home = tempfile::tempdir().expect("a temporary folder");
         let project = home.path().join("project");
-        let folder = root().join(folder);
         copy(&root().join("base"), &project);
-        copy(&folder.join("base"), &project);
+        copy(over, &project);
         git(&project, &["init", "-q", "-b", "main"]);
         git(&project, &["add", "-A"]);
         git(&project, &["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "base"]);
@@ -177,6 +191,7 @@ impl Bench {
             accept_weaker_room: false,
             defences,
         };
+        let mut proposer = proposer(repo.reopen().expect("again"), &base, given.clone());
         let mut ladder = Ladder::new(repo.reopen().expect("again"), base.rules.clone(), given);
         let hands = Hands {
             repo: &repo,
@@ -199,9 +214,15 @@ impl Bench {
             defences,
             cancel: Cancel::default(),
         };
-        let end = cycle::run(setup, &mut Writes { folder }, &mut ladder).expect("a cycle that ends");
+        let end = cycle::run(setup, proposer.as_mut(), &mut ladder).expect("a cycle that ends");
         let CycleEnd { verdict, gate, landed, .. } = end;
-        Outcome { verdict, gate, landed: landed.is_some(), reports: told.into_inner() }
+        let tree = landed.as_ref().map(|commit| repo.tree_of(&commit.0).expect("a tree"));
+        let text = |path: &str| {
+            let entry = repo.entry(tree.as_ref()?, &path.into()).expect("readable")?;
+            Some(String::from_utf8(repo.blob(&entry.id).expect("a blob")).expect("UTF-8"))
+        };
+        let library = text("src/lib.rs");
+        Outcome { verdict, gate, landed: landed.is_some(), library, reports: told.into_inner() }
     }
 }
 
