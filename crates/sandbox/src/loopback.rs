@@ -25,13 +25,16 @@ impl Loopback {
         let null = || launch::null().map_err(|source| supervisor_error("open /dev/null", source));
         let mut supervisor = Supervisor::start(&frame, null()?.into(), null()?.into())?;
         let until = Instant::now() + PATIENCE;
+        let mut holder = 0;
         loop {
             let link = supervisor.read_reports()?;
-            let first = supervisor.reports.drain(..).next();
-            match first {
-                Some(Report::Started { process, .. }) => return Ok(Self { holder: process, _supervisor: supervisor }),
-                Some(Report::Failed(fault)) => return Err(fault.into()),
-                Some(Report::Ended(_) | Report::Gone { .. }) | None => {}
+            for report in std::mem::take(&mut supervisor.reports) {
+                match report {
+                    Report::Forked { process } => holder = process,
+                    Report::Started { .. } => return Ok(Self { holder, _supervisor: supervisor }),
+                    Report::Failed(fault) => return Err(fault.into()),
+                    Report::Ended(_) | Report::Gone { .. } => {}
+                }
             }
             let left = until.saturating_duration_since(Instant::now());
             if link == Link::Closed || left.is_zero() {

@@ -5,7 +5,7 @@
 use crate::cancel::Cancel;
 use crate::error::SandboxError;
 use crate::finished::{End, Finished, Limit};
-use crate::job::Job;
+use crate::job::{Job, Walls};
 use crate::output::{Collector, Stream};
 use crate::supervisor::{Link, PATIENCE, Supervisor, supervisor_error};
 use crate::tree;
@@ -50,7 +50,7 @@ struct Running<'a> {
     pipes: [Pipe; 2],
     began: Instant,
     watched: Instant,
-    /// The program's process as the supervisor numbers it, once it runs.
+    /// The process that is or will be the program; in the room, its first one.
     process: Option<i32>,
     weaker: Vec<MissingWall>,
     failure: Option<SandboxError>,
@@ -136,10 +136,8 @@ impl<'a> Running<'a> {
 
     fn take(&mut self, report: Report) -> Phase {
         match report {
-            Report::Started { process, weaker } => {
-                self.process = Some(process);
-                self.weaker = weaker;
-            }
+            Report::Forked { process } => self.process = Some(process),
+            Report::Started { weaker } => self.weaker = weaker,
             Report::Failed(fault) => self.failure = Some(fault.into()),
             Report::Ended(status) => {
                 self.status = Some(status);
@@ -176,7 +174,11 @@ impl<'a> Running<'a> {
             self.order_end(Some(End::TimedOut));
         } else if self.job.limits.watched() && self.watched.elapsed() >= watch::EVERY {
             self.watched = Instant::now();
-            let used = watch::look(self.supervisor.process, &self.job.limits);
+            let above = match self.job.walls {
+                Walls::Room(_) => self.process.unwrap_or(self.supervisor.process),
+                Walls::None | Walls::Workspace(_) => self.supervisor.process,
+            };
+            let used = watch::look(above, &self.job.limits);
             if let Some(limit) = watch::exceeded(&used, &self.job.limits) {
                 self.order_end(Some(End::LimitExceeded(limit)));
             }

@@ -24,12 +24,12 @@ pub(crate) struct Use {
     pub(crate) processes: u64,
 }
 
-/// Looks at the tree below the supervisor, which itself does not count. `own` is what stands between it and the
-/// program (the room's first process) and does not count as one either.
-pub(crate) fn look(supervisor: i32, limits: &Limits) -> Use {
+/// Looks at the tree below a process of ours (the supervisor or, in the room, its first process), which itself counts
+/// only with the time of what it has reaped.
+pub(crate) fn look(above: i32, limits: &Limits) -> Use {
     let mut used = Use::default();
-    let mut ticks = tree::stat(supervisor).map_or(0, |stat| stat.cpu_ticks);
-    let processes = tree::below(supervisor);
+    let mut ticks = tree::stat(above).map_or(0, |stat| stat.cpu_ticks);
+    let processes = tree::below(above);
     for process in &processes {
         if let Some(stat) = tree::stat(*process) {
             ticks += stat.cpu_ticks;

@@ -194,8 +194,11 @@ fn read_part(from: &mut impl Read, length: u64) -> io::Result<Vec<u8>> {
 /// What the supervisor reports, in this order; `Failed` ends the list early.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Report {
-    /// The program runs; these walls are missing. The number is its process as the supervisor sees it.
-    Started { process: i32, weaker: Vec<MissingWall> },
+    /// The process that will be the program or, in the room, the room's first one. Said before either can do anything,
+    /// so that the caller can end what a killed supervisor leaves behind.
+    Forked { process: i32 },
+    /// The program runs; these walls are missing.
+    Started { weaker: Vec<MissingWall> },
     /// It could not be started.
     Failed(Fault),
     /// Its own process has ended.

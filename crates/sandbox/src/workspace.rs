@@ -6,7 +6,7 @@
 
 use crate::job::Workspace;
 use crate::kernel::landlock::{self, Coverage};
-use crate::kernel::mount::{Forbidden, Tree};
+use crate::kernel::mount::{Forbidden, Tree, forbid_below};
 use crate::kernel::net::{loopback_up, only_loopback};
 use crate::kernel::powers::{Powers, drop_powers};
 use crate::kernel::seccomp::{self, Sockets};
@@ -131,12 +131,8 @@ fn join(holder: i32, was_root: bool) -> io::Result<()> {
     Ok(setns(network, CloneFlags::CLONE_NEWNET)?)
 }
 
-/// Whether namespaces can be made, if there is a use for them.
+/// Whether namespaces can be made. Without them Landlock and seccomp still stand.
 fn user_namespace(workspace: &Workspace, report: &mut impl FnMut(Wall, &str, &dyn Display)) -> bool {
-    let needed = !workspace.protected.is_empty() || !workspace.hidden.is_empty() || !workspace.network;
-    if !needed {
-        return false;
-    }
     match enter_user_namespace() {
         Ok(()) => true,
         Err(error) => {
@@ -158,16 +154,17 @@ fn network(workspace: &Workspace, may_unshare: bool) -> Sockets {
     if own { Sockets::Internet } else { Sockets::Local }
 }
 
-/// Makes paths unwritable or unreadable in a mount namespace of one's own.
+/// In a mount namespace of one's own: everything unwritable but what may be written, protected paths within that too,
+/// and hidden ones unreadable.
 fn guard(workspace: &Workspace, report: &mut impl FnMut(Wall, &str, &dyn Display)) -> Result<(), Fault> {
-    if workspace.protected.is_empty() && workspace.hidden.is_empty() {
-        return Ok(());
-    }
     let alone = unshare(CloneFlags::CLONE_NEWNS)
         .and_then(|()| mount(None::<&str>, "/", None::<&str>, MsFlags::MS_REC | MsFlags::MS_PRIVATE, None::<&str>));
     if let Err(error) = alone {
         report(Wall::MountNamespace, "enter a mount namespace", &error);
         return Ok(());
+    }
+    if let Err(error) = write_only_below(&workspace.writable) {
+        report(Wall::MountNamespace, "make the rest unwritable", &error);
     }
     let mut pinned = BTreeSet::new();
     for path in &workspace.protected {
@@ -180,6 +177,19 @@ fn guard(workspace: &Workspace, report: &mut impl FnMut(Wall, &str, &dyn Display
         hide(path).map_err(|error| Fault::wall(Wall::MountNamespace, &format!("hide `{}`", path.display()), error))?;
     }
     Ok(())
+}
+
+/// Makes all mounts read-only but these folders and the temporary ones. Landlock says the same of contents; this adds
+/// modes, owners and times.
+fn write_only_below(writable: &[PathBuf]) -> io::Result<()> {
+    let folders = writable.iter().cloned().chain(HARMLESS.map(PathBuf::from));
+    let folders = folders.filter_map(|path| path.canonicalize().ok()).filter(|path| path.is_dir());
+    let mut open = Vec::new();
+    for folder in folders {
+        open.push((Tree::of(&folder)?, folder));
+    }
+    forbid_below(place(Path::new("/"))?.as_fd(), Forbidden::WRITE)?;
+    open.iter().try_for_each(|(tree, folder)| tree.place(place(folder)?.as_fd()))
 }
 
 /// Makes a path unwritable, and keeps the folders that lead to it from being moved away.

@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Below the home folder: keys, tokens, sessions of browsers and clouds.
-const SECRETS: [&str; 22] = [
+const SECRETS: [&str; 23] = [
     ".ssh",
     ".gnupg",
     ".aws",
@@ -30,11 +30,28 @@ const SECRETS: [&str; 22] = [
     ".config/google-chrome",
     ".config/chromium",
     ".mozilla",
+    ".Xauthority",
     ".local/share/keyrings",
 ];
-/// Sockets that hand out more than the command may have.
-const SOCKETS: [&str; 4] =
-    ["/run/docker.sock", "/var/run/docker.sock", "/run/podman/podman.sock", "/run/containerd/containerd.sock"];
+/// Sockets, and folders of sockets, by which others would do what the command may not: containers, services, terminals.
+/// Landlock does not cover them.
+const SOCKETS: [&str; 15] = [
+    "/run/docker.sock",
+    "/run/podman",
+    "/run/containerd",
+    "/run/crio",
+    "/run/libvirt",
+    "/run/snapd.socket",
+    "/run/dbus",
+    "/run/systemd/private",
+    "/run/user",
+    "/run/screen",
+    "/run/incus",
+    "/var/lib/lxd/unix.socket",
+    "/var/lib/incus/unix.socket",
+    "/var/snap/lxd/common/lxd/unix.socket",
+    "/tmp/.X11-unix",
+];
 /// In a repository's common folder: what git runs, or takes orders from.
 const STEERS_GIT: [&str; 3] = ["hooks", "config", "config.worktree"];
 /// In the workspace: what steers this program.
@@ -87,9 +104,19 @@ fn git_folders(root: &Path) -> Vec<PathBuf> {
 fn hidden(environment: &[(OsString, OsString)]) -> Vec<PathBuf> {
     let home = path_in(environment, "HOME");
     let secrets = home.iter().flat_map(|home| SECRETS.iter().map(|name| home.join(name)));
-    let agents = ["SSH_AUTH_SOCK", "XDG_RUNTIME_DIR"].into_iter().filter_map(|name| path_in(environment, name));
+    let agents = ["SSH_AUTH_SOCK", "XDG_RUNTIME_DIR", "VSCODE_IPC_HOOK_CLI", "XAUTHORITY", "NVIM"];
+    let agents = agents.into_iter().filter_map(|name| path_in(environment, name)).chain(tmux(environment));
     let sockets = SOCKETS.iter().map(PathBuf::from);
     secrets.chain(agents).chain(sockets).filter(|path| path.exists()).collect()
+}
+
+/// Whoever reaches the socket can type into the person's terminals.
+fn tmux(environment: &[(OsString, OsString)]) -> Option<PathBuf> {
+    let socket = path_in(environment, "TMUX")?;
+    // The variable is `socket,process,session`.
+    let socket = PathBuf::from(socket.to_str()?.split(',').next()?);
+    // All servers of this person lie in one folder.
+    socket.parent().filter(|folder| folder.parent().is_some_and(|above| above.parent().is_some())).map(Path::to_owned)
 }
 
 fn path_in(environment: &[(OsString, OsString)], name: &str) -> Option<PathBuf> {

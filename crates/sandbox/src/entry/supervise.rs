@@ -34,7 +34,7 @@ const ROOM_PATIENCE: Duration = Duration::from_secs(1);
 /// Never returns.
 pub(super) fn main() -> ! {
     let code = match take_over() {
-        Ok((mut control, order)) => match Supervisor::start(order) {
+        Ok((mut control, order)) => match Supervisor::start(order, &mut control) {
             Ok(mut supervisor) => supervisor.serve(&mut control),
             Err(fault) => {
                 send(&mut control, &Report::Failed(fault));
@@ -93,7 +93,7 @@ struct Supervisor {
 }
 
 impl Supervisor {
-    fn start(order: Order) -> Result<Self, Fault> {
+    fn start(order: Order, control: &mut File) -> Result<Self, Fault> {
         let children = block_child_signal().map_err(|error| Fault::other("wait for children", error))?;
         let (reporter, listener) = Reporter::pair().map_err(|error| Fault::other("make a pipe", error))?;
         program::place_stdin(&order.stdin).map_err(|error| Fault::other("hand over the standard input", error))?;
@@ -104,9 +104,10 @@ impl Supervisor {
         let (leader, inside) = match &order.walls {
             Walls::Room(_) => {
                 let (leader, inside) = room::start(order, reporter)?;
+                send(control, &Report::Forked { process: leader.as_raw() });
                 (leader, Some(inside))
             }
-            Walls::None | Walls::Workspace(_) => (start_plain(order, reporter)?, None),
+            Walls::None | Walls::Workspace(_) => (start_plain(order, reporter, control)?, None),
         };
         detach_streams().map_err(|error| Fault::other("let go of the program's streams", error))?;
         Ok(Self { leader, children, listener: Some(listener), inside, placeholders, ended: false })
@@ -144,7 +145,7 @@ impl Supervisor {
         }
         match listener.read() {
             Start::Pending => return,
-            Start::Running(weaker) => send(control, &Report::Started { process: self.leader.as_raw(), weaker }),
+            Start::Running(weaker) => send(control, &Report::Started { weaker }),
             Start::Failed(fault) => {
                 self.ended = true;
                 send(control, &Report::Failed(fault));
@@ -211,15 +212,24 @@ impl Supervisor {
     }
 }
 
-/// Starts the program as a child of ours.
-fn start_plain(order: Order, mut reporter: Reporter) -> Result<Pid, Fault> {
+/// Starts the program as a child of ours. It may be able to kill us, so it waits until the caller knows of it.
+fn start_plain(order: Order, mut reporter: Reporter, control: &mut File) -> Result<Pid, Fault> {
+    let pipe = nix::unistd::pipe2(OFlag::O_CLOEXEC).map_err(|error| Fault::other("make a pipe", error))?;
+    let (waiting, going) = pipe;
     nix::sys::prctl::set_child_subreaper(true).map_err(|error| Fault::other("become the tree's reaper", error))?;
     let supervisor = nix::unistd::getpid();
     // SAFETY: this process has one thread.
     match unsafe { fork() }.map_err(|error| Fault::other("start a process", error))? {
-        ForkResult::Parent { child } => Ok(child),
+        ForkResult::Parent { child } => {
+            send(control, &Report::Forked { process: child.as_raw() });
+            drop(going);
+            Ok(child)
+        }
         ForkResult::Child if matches!(order.program, Executable::Loopback) => hold_loopback(reporter),
         ForkResult::Child => {
+            drop(going);
+            // Its end is the word to go on.
+            let _ = nix::unistd::read(&waiting, &mut [0]);
             let stage = Stage { parent: Some(supervisor), own_user: OwnUser::No };
             let walls = order.walls.clone();
             let fault = program::become_program(order, &stage, || match &walls {

@@ -78,6 +78,11 @@ impl Tree {
     }
 }
 
+/// Forbids something on the mount that holds the open file, and on all mounts below it.
+pub(crate) fn forbid_below(at: BorrowedFd<'_>, forbidden: Forbidden) -> io::Result<()> {
+    forbid(at.as_raw_fd(), forbidden, AT_RECURSIVE)
+}
+
 /// Forbids something on the mount that holds the open file, and on no other.
 pub(crate) fn forbid_here(at: BorrowedFd<'_>, forbidden: Forbidden) -> io::Result<()> {
     forbid(at.as_raw_fd(), forbidden, 0)
