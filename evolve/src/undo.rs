@@ -15,7 +15,8 @@ use selfsmith_repo::Repo;
 
 /// Undo this operation, by its id; the newest where none is named.
 pub fn undo(deciding: &Deciding<'_>, id: Option<&str>) -> Result<Decided, ReviewError> {
-    let hands = deciding.hands;
+    let durable = deciding.hands.durable()?;
+    let hands = deciding.hands.with(&durable);
     recover(hands)?;
     let operation = meant(ops::list(hands.state).map_err(CycleError::from)?, id)?;
     let moved = operation.moves.first().ok_or_else(|| unfit(&operation, "it moved nothing"))?;

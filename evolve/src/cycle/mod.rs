@@ -147,6 +147,8 @@ impl CycleError {
 /// Run one cycle to its end. What an earlier process left unfinished is finished first.
 pub fn run(setup: Setup<'_>, proposer: &mut dyn Proposer, weigh: &mut dyn Weigh) -> Result<CycleEnd, CycleError> {
     let _lock = lock::take(&setup.hands.state.cycle_lock())?;
+    let durable = setup.hands.durable()?;
+    let setup = Setup { hands: setup.hands.with(&durable), ..setup };
     for recovered in recover(setup.hands)? {
         let text = format!("what was begun in {} is now {}", recovered.id, recovered.end.word());
         (setup.hands.report)(Progress::Notice { text });

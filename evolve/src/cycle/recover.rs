@@ -24,6 +24,8 @@ pub struct Recovered {
 /// Finish everything that was left. Doing it twice changes nothing.
 pub fn recover(hands: Hands<'_>) -> Result<Vec<Recovered>, CycleError> {
     let root = hands.state.root();
+    let durable = hands.durable()?;
+    let hands = hands.with(&durable);
     let mut recovered = Vec::new();
     for id in hands.state.cycles().map_err(super::work::disk("list", root))? {
         let Some(mut work) = Work::resume(hands, &id)? else { continue };

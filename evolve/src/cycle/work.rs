@@ -6,7 +6,7 @@ use crate::journal::{Entry, Known, Opened, OutOfOrder};
 use crate::log::Log;
 use crate::progress::Report;
 use crate::state::{CycleFolder, StateFolder};
-use selfsmith_repo::Repo;
+use selfsmith_repo::{Repo, RepoError};
 use std::ffi::OsString;
 use std::time::Duration;
 
@@ -29,6 +29,21 @@ pub struct Hands<'a> {
     pub judge: &'a str,
     /// The person's environment, for the git program.
     pub environment: &'a [(OsString, OsString)],
+}
+
+impl<'a> Hands<'a> {
+    /// The repository once more, with objects and refs on the disk before the journal says that they are there.
+    pub(crate) fn durable(self) -> Result<Repo, RepoError> {
+        self.repo.reopen()?.durable()
+    }
+
+    /// The same hands on another handle of the repository.
+    pub(crate) fn with<'b>(self, repo: &'b Repo) -> Hands<'b>
+    where
+        'a: 'b,
+    {
+        Hands { repo, ..self }
+    }
 }
 
 /// Something under way, with its journal.

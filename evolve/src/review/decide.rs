@@ -98,7 +98,8 @@ impl ReviewError {
 
 /// Land a candidate that waits.
 pub fn approve(deciding: &Deciding<'_>, id: &str) -> Result<Decided, ReviewError> {
-    let hands = deciding.hands;
+    let durable = deciding.hands.durable()?;
+    let hands = deciding.hands.with(&durable);
     cycle::recover(hands)?;
     let (item, link) = waiting(hands, id)?;
     let (candidate, commit) = as_judged(hands, &link)?;
@@ -116,7 +117,8 @@ pub fn approve(deciding: &Deciding<'_>, id: &str) -> Result<Decided, ReviewError
 
 /// Refuse a candidate that waits. It stays under its ref.
 pub fn reject(deciding: &Deciding<'_>, id: &str, why: &str) -> Result<Decided, ReviewError> {
-    let hands = deciding.hands;
+    let durable = deciding.hands.durable()?;
+    let hands = deciding.hands.with(&durable);
     cycle::recover(hands)?;
     let (item, link) = waiting(hands, id)?;
     let opened = opened(deciding, Kind::Rejection, &link.record, item.id.clone());
@@ -136,7 +138,8 @@ pub fn revert(
     weigh: &mut dyn Weigh,
     cancel: &Cancel,
 ) -> Result<Decided, ReviewError> {
-    let hands = deciding.hands;
+    let durable = deciding.hands.durable()?;
+    let hands = deciding.hands.with(&durable);
     let _lock = lock::take(&hands.state.cycle_lock()).map_err(CycleError::from)?;
     cycle::recover(hands)?;
     let links = lineage::list(hands.repo)?;

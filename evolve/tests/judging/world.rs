@@ -28,6 +28,12 @@ pub const NOW: i64 = 1_800_000_000;
 
 pub const RULES: &str = "zones:\n  - { path: 'src/**', zone: open }\n  - { path: 'tests/**', zone: add-only }\n  - { path: 'docs/**', zone: review }\n";
 
+/// Memory where there is such a folder: what dies here is a process, never a disk, and some thousand syncs are waited for.
+pub fn quick_folder() -> PathBuf {
+    let memory = Path::new("/dev/shm");
+    if tempfile::tempdir_in(memory).is_ok() { memory.to_owned() } else { std::env::temp_dir() }
+}
+
 /// A folder with a repository `repo` and a state folder `state`.
 pub struct World {
     pub root: PathBuf,
@@ -37,8 +43,8 @@ pub struct World {
 impl World {
     /// A fresh one: a base commit on `main`, checked out and clean.
     pub fn new() -> Self {
-        let temp = tempfile::tempdir().unwrap();
-        let world = Self { root: temp.path().canonicalize().unwrap(), _temp: Some(temp) };
+        let temp = tempfile::tempdir_in(quick_folder()).unwrap();
+        let world = Self::in_folder(temp);
         fs::create_dir_all(world.repo_path()).unwrap();
         world.git(&["init", "-q", "-b", "main", "--template="]);
         world.git(&["config", "user.name", "A Person"]);
@@ -60,6 +66,11 @@ impl World {
         world.git(&["add", "-A"]);
         world.git(&["commit", "-q", "-m", "Base"]);
         world
+    }
+
+    /// One in this folder, which goes with it.
+    pub fn in_folder(temp: tempfile::TempDir) -> Self {
+        Self { root: temp.path().canonicalize().unwrap(), _temp: Some(temp) }
     }
 
     /// One that is there already.
