@@ -12,7 +12,7 @@
 //!
 //! Promises: the room sees both target folders at one path, so that cargo reuses what it may; nothing that a candidate does
 //! reaches the base's target; a file that changed is newer than everything that was built from its old content. Why a copy
-//! and no overlay: docs/decisions/0011-slots.md. Used by one judge at a time (its lock).
+//! and no overlay: docs/decisions/0004-slots.md. Used by one judge at a time (its lock).
 
 use crate::candidate::TreeId;
 use crate::defence::{Defence, Defences};

@@ -211,7 +211,7 @@ mod tests {
             Edit { line: 2, ..edit("a.rs", 4, 5, "x") },
         ];
         for edit in wrong {
-            let applied = apply(&[suggestion(&[edit.clone()])], &files(), MUCH);
+            let applied = apply(&[suggestion(std::slice::from_ref(&edit))], &files(), MUCH);
             assert_eq!(applied, Applied::default(), "{edit:?}");
         }
     }
