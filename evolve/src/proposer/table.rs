@@ -79,9 +79,10 @@ pub fn open(spec: &Spec, makings: Makings) -> Result<Box<dyn Proposer>, Proposer
             Ok(Box::new(replay::open(&file, agent(makings.agent)?, makings.kit)?))
         }
         Spec::Command(line) => Ok(Box::new(Command::new(line, makings.outside, makings.kit)?)),
-        Spec::Fix => {
-            Err(ProposerError { what: "fix is not built yet".to_owned(), hint: "use another proposer".to_owned() })
-        }
+        Spec::Fix => Err(ProposerError {
+            what: "fix is made by the command, from what the gates are made from".to_owned(),
+            hint: String::new(),
+        }),
     }
 }
 

@@ -23,6 +23,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// `case.yaml`.
 #[derive(Debug, Deserialize)]
@@ -81,6 +82,21 @@ pub fn prove(folder: &str) {
     let bench = if risky { Bench::fresh() } else { bench };
     let open = bench.judge(folder, Path::new(folder), Defences::without(defence));
     assert_ne!(faults(&case, &open), Vec::<String>::new(), "without {defence:?} nothing changes: {open:#?}");
+}
+
+/// Slots that live as long as this process; those of processes that are gone are removed.
+fn new_slots() -> PathBuf {
+    static MADE: AtomicU32 = AtomicU32::new(0);
+    let all = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cycle-slots");
+    fs::create_dir_all(&all).expect("a folder");
+    for old in fs::read_dir(&all).expect("readable").flatten() {
+        let name = old.file_name().into_string().expect("UTF-8");
+        let process = name.split('-').next().unwrap_or_default();
+        if !Path::new("/proc").join(process).exists() {
+            fs::remove_dir_all(old.path()).expect("nobody uses it");
+        }
+    }
+    all.join(format!("{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed)))
 }
 
 /// Names of the folders.
@@ -142,7 +158,7 @@ impl Bench {
     /// With slots that others have warmed.
     pub fn kept() -> Self {
         let free = FREE.lock().expect("no test died with it").pop();
-        let slots = free.unwrap_or_else(|| tempfile::tempdir().expect("a temporary folder").keep());
+        let slots = free.unwrap_or_else(new_slots);
         Self { slots, _home: None }
     }
 

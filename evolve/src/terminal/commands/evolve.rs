@@ -90,8 +90,12 @@ impl Run<'_> {
     /// One goal.
     pub fn one(&self, goal: &str) -> Result<CycleEnd, Stop> {
         let base = cycle::look(&self.place.repo, self.branch.as_deref())?;
-        let makings = makings::gather(&self.spec, self.place, &self.wishes, &self.cancel, self.around)?;
-        let mut proposer = table::open(&self.spec, makings)?;
+        let mut proposer = if self.spec == Spec::Fix {
+            ladder::fix(self.place, &base, &self.wishes, &self.cancel, self.around)?
+        } else {
+            let makings = makings::gather(&self.spec, self.place, &self.wishes, &self.cancel, self.around)?;
+            table::open(&self.spec, makings)?
+        };
         first::install(self.place, &base, self.display, self.around);
         let mut weigh = ladder::open(self.place, &base, &self.wishes, &self.cancel, self.around)?;
         let report = |progress| self.display.show(&progress);
