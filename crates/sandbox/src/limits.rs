@@ -15,7 +15,8 @@ pub struct Limits {
     pub cpu: Option<Duration>,
     /// Bytes of memory of the tree, watched: shared pages are counted once where the kernel says so.
     pub memory: Option<u64>,
-    /// Processes and threads of the tree, watched; also RLIMIT_NPROC in the room, whose user is its own.
+    /// Processes and threads of the tree, watched; also RLIMIT_NPROC: exactly in the room, whose user is its own, and on top
+    /// of what the user runs already elsewhere.
     pub processes: Option<u64>,
     /// Open files of a process.
     pub descriptors: Option<u64>,
@@ -63,8 +64,10 @@ impl Limits {
         if let Some(count) = self.descriptors {
             lower(Resource::RLIMIT_NOFILE, count, count)?;
         }
-        if let (Some(count), OwnUser::Yes) = (self.processes, own_user) {
-            lower(Resource::RLIMIT_NPROC, count, count)?;
+        // Root is not bound by it.
+        if let Some(count) = self.processes.filter(|_| !nix::unistd::getuid().is_root()) {
+            let others = if own_user == OwnUser::Yes { 0 } else { tasks_of_this_user() };
+            lower(Resource::RLIMIT_NPROC, count + others, count + others)?;
         }
         Ok(())
     }
@@ -77,6 +80,16 @@ pub(crate) enum OwnUser {
     Yes,
     /// Other processes count as well.
     No,
+}
+
+/// Processes and threads of the calling process's user, as far as `/proc` shows them.
+fn tasks_of_this_user() -> u64 {
+    let me = nix::unistd::getuid().as_raw();
+    let own = crate::tree::all().filter(|process| {
+        std::fs::metadata(format!("/proc/{process}"))
+            .is_ok_and(|facts| std::os::unix::fs::MetadataExt::uid(&facts) == me)
+    });
+    own.filter_map(crate::tree::stat).map(|stat| stat.threads).sum()
 }
 
 /// Sets a limit, but never above what is inherited.

@@ -33,7 +33,7 @@ impl Loopback {
                     Report::Forked { process } => holder = process,
                     Report::Started { .. } => return Ok(Self { holder, _supervisor: supervisor }),
                     Report::Failed(fault) => return Err(fault.into()),
-                    Report::Ended(_) | Report::Gone { .. } => {}
+                    Report::Exceeded(_) | Report::Ended(_) | Report::Gone { .. } => {}
                 }
             }
             let left = until.saturating_duration_since(Instant::now());

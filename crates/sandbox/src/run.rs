@@ -5,12 +5,11 @@
 use crate::cancel::Cancel;
 use crate::error::SandboxError;
 use crate::finished::{End, Finished, Limit};
-use crate::job::{Job, Walls};
+use crate::job::Job;
 use crate::output::{Collector, Stream};
 use crate::supervisor::{Link, PATIENCE, Supervisor, supervisor_error};
 use crate::tree;
 use crate::wall::{MissingWall, Wall};
-use crate::watch;
 use crate::wire::{Order, Report, Status};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use std::ffi::OsString;
@@ -49,7 +48,6 @@ struct Running<'a> {
     supervisor: Supervisor,
     pipes: [Pipe; 2],
     began: Instant,
-    watched: Instant,
     /// The process that is or will be the program; in the room, its first one.
     process: Option<i32>,
     weaker: Vec<MissingWall>,
@@ -77,7 +75,6 @@ impl<'a> Running<'a> {
             supervisor,
             pipes: [Pipe::new(Stream::Stdout, stdout, output), Pipe::new(Stream::Stderr, stderr, output)],
             began,
-            watched: began,
             process: None,
             weaker: Vec::new(),
             failure: None,
@@ -139,6 +136,7 @@ impl<'a> Running<'a> {
             Report::Forked { process } => self.process = Some(process),
             Report::Started { weaker } => self.weaker = weaker,
             Report::Failed(fault) => self.failure = Some(fault.into()),
+            Report::Exceeded(limit) => self.order_end(Some(End::LimitExceeded(limit))),
             Report::Ended(status) => {
                 self.status = Some(status);
                 self.wall = Some(self.began.elapsed());
@@ -172,16 +170,6 @@ impl<'a> Running<'a> {
             self.order_end(Some(End::Cancelled));
         } else if self.began.elapsed() >= self.job.limits.wall {
             self.order_end(Some(End::TimedOut));
-        } else if self.job.limits.watched() && self.watched.elapsed() >= watch::EVERY {
-            self.watched = Instant::now();
-            let above = match self.job.walls {
-                Walls::Room(_) => self.process.unwrap_or(self.supervisor.process),
-                Walls::None | Walls::Workspace(_) => self.supervisor.process,
-            };
-            let used = watch::look(above, &self.job.limits);
-            if let Some(limit) = watch::exceeded(&used, &self.job.limits) {
-                self.order_end(Some(End::LimitExceeded(limit)));
-            }
         }
     }
 
@@ -203,12 +191,7 @@ impl<'a> Running<'a> {
     fn supervisor_died(&mut self, on_output: &mut dyn FnMut(Stream, &[u8])) -> Result<(), SandboxError> {
         self.supervisor.kill();
         if let Some(process) = self.process {
-            tree::end(|| {
-                let mut list = tree::in_session(process);
-                let below: Vec<i32> = list.iter().flat_map(|process| tree::below(*process)).collect();
-                list.extend(below);
-                list
-            });
+            tree::end(|| tree::in_session(process));
         }
         self.read_what_is_left(on_output);
         if self.cause.is_some() || self.status.is_some() {

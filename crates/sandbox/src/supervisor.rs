@@ -22,8 +22,6 @@ pub(crate) enum Link {
 /// The supervisor as the caller sees it. When it is dropped, the tree ends.
 pub(crate) struct Supervisor {
     handle: duct::Handle,
-    /// Its process id.
-    pub(crate) process: i32,
     /// For waiting on its reports.
     pub(crate) socket: UnixStream,
     unread: Vec<u8>,
@@ -47,8 +45,7 @@ impl Supervisor {
             .unchecked()
             .start()
             .map_err(failed)?;
-        let process = handle.pids().first().and_then(|process| i32::try_from(*process).ok()).unwrap_or(0);
-        let supervisor = Self { handle, process, socket, unread: Vec::new(), reports: Vec::new() };
+        let supervisor = Self { handle, socket, unread: Vec::new(), reports: Vec::new() };
         send_all(&supervisor.socket, frame)
             .map_err(|source| supervisor_error("hand the job to the program's supervisor", source))?;
         supervisor.socket.set_nonblocking(true).map_err(failed)?;

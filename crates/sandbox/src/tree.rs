@@ -47,23 +47,30 @@ pub(crate) fn end_below_me() -> usize {
         if Instant::now() >= until {
             return below(me).len();
         }
-        end(|| below(me));
+        end(|| children(me));
         std::thread::sleep(Duration::from_millis(1));
     }
 }
 
-/// Ends the processes that `list` names, asking again until it names no new ones.
-pub(crate) fn end(list: impl Fn() -> Vec<i32>) {
+/// Ends the processes that `roots` names and all below them.
+///
+/// From the top down each is stopped before its children are listed: what is stopped forks no more, so that one way
+/// through the tree finds nearly all of it, however fast it grows. What was passed by appears among the roots, as their
+/// new parent's children, and is found the next time round.
+pub(crate) fn end(roots: impl Fn() -> Vec<i32>) {
     let mut stopped = BTreeSet::new();
     for _ in 0..64 {
-        let fresh: Vec<i32> = list().into_iter().filter(|process| !stopped.contains(process)).collect();
-        if fresh.is_empty() {
-            break;
+        let before = stopped.len();
+        let mut open = roots();
+        while let Some(process) = open.pop() {
+            if stopped.insert(process) {
+                // One that is gone or belongs to another user cannot be stopped; the kill below tries it again.
+                let _ = kill(Pid::from_raw(process), Signal::SIGSTOP);
+                open.extend(children(process));
+            }
         }
-        for process in fresh {
-            // One that is gone or belongs to another user cannot be stopped; the kill below tries it again.
-            let _ = kill(Pid::from_raw(process), Signal::SIGSTOP);
-            stopped.insert(process);
+        if stopped.len() == before {
+            break;
         }
     }
     for process in stopped {
@@ -133,7 +140,8 @@ fn children(process: i32) -> Vec<i32> {
     found
 }
 
-fn all() -> impl Iterator<Item = i32> {
+/// All processes that `/proc` shows.
+pub(crate) fn all() -> impl Iterator<Item = i32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }

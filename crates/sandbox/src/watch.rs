@@ -1,5 +1,5 @@
-//! The watchdog: what a whole tree uses, and whether that is too much. Read from `/proc` by the caller, so that nothing
-//! inside can switch it off.
+//! The watchdog: what a whole tree uses, and whether that is too much. Read from `/proc` by the supervisor, which
+//! stands outside of the walls, so that nothing inside can switch it off.
 //!
 //! Between two looks a tree may exceed its limits; the room's own bounds (processes of its user, size of `/tmp`) hold at
 //! once.

@@ -4,6 +4,7 @@
 //! nothing outlives a caller that was killed. Supervisor → caller: one JSON line per [`Report`].
 
 use crate::error::SandboxError;
+use crate::finished::Limit;
 use crate::job::{Environment, Job, Program, Walls};
 use crate::limits::Limits;
 use crate::wall::{MissingWall, Wall};
@@ -201,6 +202,8 @@ pub(crate) enum Report {
     Started { weaker: Vec<MissingWall> },
     /// It could not be started.
     Failed(Fault),
+    /// Its tree used too much, and is being ended.
+    Exceeded(Limit),
     /// Its own process has ended.
     Ended(Status),
     /// Its whole tree has ended, having used so much CPU time; so many could not be ended.

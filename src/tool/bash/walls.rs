@@ -75,7 +75,7 @@ pub(super) fn around(
         loopback,
     };
     walls.writable.extend(settings.writable.iter().cloned());
-    walls.writable.extend(path_in(environment, "TMPDIR"));
+    walls.writable.extend(["TMPDIR", "CARGO_TARGET_DIR"].into_iter().filter_map(|name| path_in(environment, name)));
     for folder in git_folders(root) {
         // `config.worktree` is rarely there; a folder in its place would confuse git.
         let steering =

@@ -1,6 +1,6 @@
 //! Runs without walls: limits, output, and that nothing of a tree is left.
 
-use crate::support::{any_process, done, finish, lives, parent, shell, stderr, stdout};
+use crate::support::{CALLER, any_process, done, finish, lives, parent, shell, stderr, stdout};
 use selfsmith_sandbox::{Cancel, Captured, End, Environment, Job, Limit, Limits, Program, SandboxError, Stream, run};
 use std::time::{Duration, Instant};
 
@@ -123,7 +123,10 @@ fn an_endless_flood_meets_the_clock() {
 #[test]
 fn a_fork_bomb_is_noticed_and_ends() {
     let limits = Limits { processes: Some(100), ..Limits::default() };
-    let finished = done(&limited("bomb() { sleep 4711.6 & bomb & bomb & wait; }; bomb", limits));
+    let finished = done(&limited(
+        "bomb() { [ $1 -gt 0 ] || return; sleep 4711.6 & bomb $(($1-1)) & bomb $(($1-1)) & wait; }; bomb 9",
+        limits,
+    ));
     assert_eq!(finished.end, End::LimitExceeded(Limit::Processes));
     assert!(!lives("sleep 4711.6"));
 }
@@ -192,7 +195,7 @@ fn the_supervisor_has_none_of_the_callers_variables() {
 /// Runs as a caller of its own, to be killed by the test below; alone it only ends at once.
 #[test]
 fn caller_to_be_killed() {
-    if std::env::var_os("SANDBOX_TEST_CALLER").is_some() {
+    if std::env::var_os(CALLER).is_some() {
         done(&shell("setsid sleep 4711.8 & sleep 4711.8"));
     }
 }
@@ -201,7 +204,7 @@ fn caller_to_be_killed() {
 fn when_the_caller_is_killed_the_tree_ends() {
     let mut caller = std::process::Command::new(std::env::current_exe().expect("we run"))
         .args(["plain::caller_to_be_killed", "--exact"])
-        .env("SANDBOX_TEST_CALLER", "1")
+        .env(CALLER, std::process::id().to_string())
         .stdout(std::process::Stdio::null())
         .spawn()
         .expect("it starts");

@@ -1,6 +1,6 @@
 //! The room: what exists in it, what does not, and that everything in it ends.
 
-use crate::support::{any_process, done, finish, lives, parent, shell, stderr, stdout};
+use crate::support::{CALLER, any_process, done, finish, lives, parent, shell, stderr, stdout};
 use selfsmith_sandbox::{
     Bind, BindMode, Cancel, End, Environment, Forward, Job, Limit, Limits, Program, Room, SandboxError, Walls,
     give_to_room, probe, run,
@@ -264,7 +264,13 @@ fn too_long_ends_the_whole_room() {
 #[test]
 fn a_fork_bomb_stays_in_the_room() {
     let limits = Limits { processes: Some(64), wall: Duration::from_secs(3), ..Limits::default() };
-    let finished = done(&Job { limits, ..inside("bomb() { sleep 4712.3 & bomb & bomb & wait; }; bomb", vec![]) });
+    let finished = done(&Job {
+        limits,
+        ..inside(
+            "bomb() { [ $1 -gt 0 ] || return; sleep 4712.3 & bomb $(($1-1)) & bomb $(($1-1)) & wait; }; bomb 9",
+            vec![],
+        )
+    });
     // The kernel refuses the 65th process at once; what the shell makes of that is its own affair.
     assert!(finished.wall <= Duration::from_secs(4), "{finished:?}");
     assert!(!lives("sleep 4712.3"));
@@ -304,7 +310,7 @@ fn cpu_of_the_room_is_told_and_limited() {
 /// Runs as a caller of its own, to be killed by the test below; alone it only ends at once.
 #[test]
 fn room_caller_to_be_killed() {
-    if std::env::var_os("SANDBOX_TEST_CALLER").is_some() {
+    if std::env::var_os(CALLER).is_some() {
         done(&inside("setsid sleep 4712.4 & sleep 4712.4", vec![]));
     }
 }
@@ -313,7 +319,7 @@ fn room_caller_to_be_killed() {
 fn when_the_caller_is_killed_the_room_ends() {
     let mut caller = std::process::Command::new(std::env::current_exe().expect("we run"))
         .args(["room::room_caller_to_be_killed", "--exact"])
-        .env("SANDBOX_TEST_CALLER", "1")
+        .env(CALLER, std::process::id().to_string())
         .stdout(std::process::Stdio::null())
         .spawn()
         .expect("it starts");

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 /// A shell line in `/`, with `PATH` and nothing else.
 pub fn shell(line: &str) -> Job {
     Job {
-        program: Program::Shell(line.to_owned()),
+        program: Program::Shell(own(line)),
         dir: "/".into(),
         environment: Environment { keep: vec!["PATH".to_owned()], set: vec![] },
         stdin: vec![],
@@ -15,6 +15,15 @@ pub fn shell(line: &str) -> Job {
         walls: Walls::None,
     }
 }
+
+/// The text with every `sleep 47…` made this test run's own, so that runs at the same time do not see each other's.
+pub fn own(text: &str) -> String {
+    let id = std::env::var(CALLER).unwrap_or_else(|_| std::process::id().to_string());
+    text.replace("sleep 47", &format!("sleep {id}47"))
+}
+
+/// Set in a caller that a test starts and kills: the id of that test's run.
+pub const CALLER: &str = "SANDBOX_TEST_CALLER";
 
 /// Runs to the end, without cancelling.
 pub fn finish(job: &Job) -> Result<Finished, SandboxError> {
@@ -57,9 +66,10 @@ pub fn lives(text: &str) -> bool {
 
 /// Whether a process whose command line holds the text lives now.
 pub fn any_process(text: &str) -> bool {
+    let text = own(text);
     let Ok(entries) = std::fs::read_dir("/proc") else { return false };
     entries.flatten().any(|entry| {
         let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
-        String::from_utf8_lossy(&line).replace('\0', " ").contains(text)
+        String::from_utf8_lossy(&line).replace('\0', " ").contains(&text)
     })
 }
