@@ -18,7 +18,17 @@ static OMISSION: LazyLock<Regex> = LazyLock::new(|| {
 /// The first line of `new` that leaves code out, and that `old` does not have.
 pub fn placeholder(old: &str, new: &str) -> Option<String> {
     let known = |line: &str| old.lines().any(|old| old.trim() == line.trim());
-    new.lines().find(|line| OMISSION.is_match(line) && !known(line)).map(|line| line.trim().to_owned())
+    new.lines()
+        .find(|line| (OMISSION.is_match(line) || is_dots_in_comment(line)) && !known(line))
+        .map(|line| line.trim().to_owned())
+}
+
+/// A comment of nothing but dots. Comments of documentation are left out: examples there are shortened on purpose.
+fn is_dots_in_comment(line: &str) -> bool {
+    let line = line.trim();
+    let inside = ["//", "#", "--", "/*", "<!--"].iter().find_map(|leader| line.strip_prefix(leader));
+    let inside = inside.map(|inside| inside.trim_end_matches("*/").trim_end_matches("-->").trim());
+    matches!(inside, Some("..." | "…"))
 }
 
 /// Whether a text has a line of nothing but dots: the model shortened it.
@@ -37,9 +47,14 @@ mod tests {
             assert!(placeholder("", line).is_some(), "{line}");
             assert_eq!(placeholder(line, line), None, "{line}");
         }
-        for line in
-            ["m = \"(rest of methods ...)\";", "...", "# keep the order", "// other cases", "# rest of the file"]
-        {
+        for line in [
+            "m = \"(rest of methods ...)\";",
+            "...",
+            "# keep the order",
+            "// other cases",
+            "# rest of the file",
+            "/// ...",
+        ] {
             assert_eq!(placeholder("", line), None, "{line}");
         }
     }

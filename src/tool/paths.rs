@@ -304,7 +304,7 @@ impl Workspace {
 /// The spellings under which a file is looked for, the written one first.
 fn candidates(written: &str) -> Vec<String> {
     let plain = written.trim();
-    let bare = plain.trim_matches(['"', '\'', '`']);
+    let bare = plain.trim_matches(['"', '\'', '`', '“', '”', '‘', '’']);
     let mut all = vec![written.to_owned(), plain.to_owned(), bare.to_owned()];
     if bare.contains('&') {
         all.push(decoded(bare));

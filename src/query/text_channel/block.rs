@@ -6,9 +6,10 @@
 use super::TextCall;
 use super::admit::{arguments, may_be_blank, property, refuse, required};
 use super::children::{self, Children, is_file};
-use super::close::Budget;
+use super::close::{Budget, Style};
 use super::form::form;
 use super::frame::{Last, out_of_fence, unframed};
+use super::scan::style;
 use super::tag::Open;
 use crate::query::{Refusal, ToolSpec};
 use serde_json::{Map, Value};
@@ -25,7 +26,8 @@ pub fn call(spec: &ToolSpec, open: &Open, body: &str, budget: &mut Budget) -> Re
     };
     let children = children::read(body, 0, spec, budget);
     let rest = body.get(children.end..).unwrap_or_default();
-    let all_children = !children.pairs.is_empty() && children.whole && is_foreign_end(rest);
+    // A child without a closer ends with the block.
+    let all_children = !children.pairs.is_empty() && is_foreign_end(rest);
     match spec.body {
         Some(_) if all_children && children_are_meant(spec, &children, |name| given(&written, name)) => {
             written.extend(children.pairs);
@@ -61,9 +63,13 @@ pub fn finish(spec: &ToolSpec, written: Vec<(String, String)>) -> Result<TextCal
     let (written, groups) = grouped(spec, written)?;
     let mut arguments = arguments(spec, written)?;
     arguments.extend(groups);
-    if let (Some(body), Some(path)) = (spec.body, arguments.get("path").and_then(Value::as_str))
+    // A command goes to no file; in a shell three backticks mean nothing, so a fence round all of it is only a wrapper.
+    let path = arguments.get("path").and_then(Value::as_str).unwrap_or("command.sh");
+    if let Some(body) = spec.body
+        && style(spec) != Style::Words
         && let Some(inner) = arguments.get(body).and_then(Value::as_str).and_then(|text| out_of_fence(path, text))
     {
+        let inner = if is_file(spec) { inner } else { inner.trim_end().to_owned() };
         arguments.insert(body.to_owned(), Value::String(inner));
     }
     Ok(TextCall { name: spec.name.to_owned(), arguments })

@@ -12,9 +12,11 @@ mod block;
 mod children;
 mod close;
 mod dialect;
+mod fences;
 mod form;
 mod frame;
 mod holder;
+mod quoting;
 mod scan;
 mod tag;
 mod unclosed;
@@ -118,6 +120,9 @@ pub fn parse(text: &str, finish: Finish, tools: &[ToolSpec]) -> Parsed {
     parsed.visible = folded(&parsed.visible);
     parsed.thinking = parsed.thinking.trim().to_owned();
     parsed.said = parsed.said.trim().to_owned();
+    if parsed.calls.is_empty() && parsed.refusals.is_empty() {
+        parsed.refusals = dialect::whole_reply(&parsed.visible, tools);
+    }
     parsed
 }
 

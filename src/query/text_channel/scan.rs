@@ -6,9 +6,11 @@
 use super::admit::{may_be_blank, refuse, required};
 use super::close::{self, Budget, Close, Known, Style};
 use super::dialect::{self, Foreign, Place};
+use super::fences::Fence;
 use super::form::form;
+use super::quoting::{backtick_before, is_quotation_line, is_quoted};
 use super::tag::{self, Open};
-use super::{Finish, Found, block, children, frame, tool_named, unclosed};
+use super::{Finish, Found, block, children, tool_named, unclosed};
 use crate::query::ToolSpec;
 use crate::query::think::{self, Side};
 use std::ops::Range;
@@ -64,19 +66,13 @@ pub struct Scanner {
     pub(super) at: usize,
     /// The byte after the last block: what stands before it on its line does not count as prose.
     floor: usize,
-    fence: Option<Fence>,
+    pub(super) fence: Option<Fence>,
     /// A fence round real calls: only its closing line is left to drop.
-    wrapping: Option<String>,
+    pub(super) wrapping: Option<String>,
     thinking: usize,
-    thought_before: bool,
+    pub(super) thought_before: bool,
     calls_since: bool,
     pub(super) budget: Budget,
-}
-
-#[derive(Debug, Clone)]
-struct Fence {
-    marks: String,
-    opened_thinking: usize,
 }
 
 impl Scanner {
@@ -122,13 +118,13 @@ impl Scanner {
         }
     }
 
-    fn show(&mut self, end: usize) -> Step {
+    pub(super) fn show(&mut self, end: usize) -> Step {
         let range = self.at..end;
         self.at = end;
         Step::Text(range)
     }
 
-    fn skip(&mut self, end: usize) -> Step {
+    pub(super) fn skip(&mut self, end: usize) -> Step {
         self.at = end;
         self.floor = end;
         Step::Skip
@@ -173,86 +169,10 @@ impl Scanner {
         }
     }
 
-    fn thought_ended(&mut self) -> Step {
+    pub(super) fn thought_ended(&mut self) -> Step {
         self.thought_before = true;
         self.calls_since = false;
         Step::ThoughtEnd
-    }
-
-    /// A line of a fenced block.
-    fn fence_step(&mut self, view: &View<'_>) -> Step {
-        let end = tag::line_end(view.text, self.at);
-        if end == view.text.len() && view.growing() {
-            return Step::More;
-        }
-        let line = tag::cut(view.text, self.at..end).trim();
-        let next = (end + 1).min(view.text.len());
-        let Some(fence) = self.fence.as_mut() else { return self.show(next) };
-        let closes = line.len() >= fence.marks.len() && line.chars().all(|c| fence.marks.starts_with(c));
-        if closes {
-            self.fence = None;
-            return self.show(next);
-        }
-        match think::tag_at(line, 0) {
-            Some((Side::Open, _)) => fence.opened_thinking += 1,
-            Some((Side::Close, tag_end)) if tag_end == line.len() => {
-                // A fence that was opened in thinking whose own opening tag was never written.
-                if fence.opened_thinking == 0 && !self.thought_before {
-                    self.fence = None;
-                    self.skip(next);
-                    self.thought_ended();
-                    return Step::Recant;
-                }
-                fence.opened_thinking = fence.opened_thinking.saturating_sub(1);
-            }
-            _ => {}
-        }
-        self.show(next)
-    }
-
-    /// Backticks or tildes: a fence at the start of a line, inline code elsewhere.
-    fn marks_step(&mut self, view: &View<'_>) -> Step {
-        let tail = view.text.get(self.at..).unwrap_or_default();
-        let line_end = tag::line_end(view.text, self.at);
-        let line_known = line_end < view.text.len() || !view.growing();
-        let line = tag::cut(view.text, self.at..line_end);
-        let mark = if tail.starts_with('`') { '`' } else { '~' };
-        let run = tail.len() - tail.trim_start_matches(mark).len();
-        if !line_known {
-            return Step::More;
-        }
-        if tag::starts_line(view.text, self.at, 0)
-            && let Some(marks) = frame::fence_marks(line)
-        {
-            return self.open_fence(view, marks, line_end);
-        }
-        if mark == '~' {
-            return self.show(self.at + run);
-        }
-        let end = inline_code_end(line, run).unwrap_or(run);
-        self.show(self.at + end)
-    }
-
-    fn open_fence(&mut self, view: &View<'_>, marks: String, line_end: usize) -> Step {
-        let next = (line_end + 1).min(view.text.len());
-        let info = tag::cut(view.text, self.at + marks.len()..line_end).trim().to_ascii_lowercase();
-        if self.wrapping.as_ref().is_some_and(|wrapping| info.is_empty() && marks.len() >= wrapping.len()) {
-            self.wrapping = None;
-            return self.skip(next);
-        }
-        if matches!(info.as_str(), "tool_code" | "tool_call" | "tool_calls" | "tool_use") {
-            let inside = view.text.get(next..).unwrap_or_default();
-            let first = next + (inside.len() - inside.trim_start().len());
-            if view.growing() && (first == view.text.len() || tag::unfinished(view.text, first)) {
-                return Step::More;
-            }
-            if tag::name_at(view.text, first).is_some_and(|name| tool_named(view.tools, name).is_some()) {
-                self.wrapping = Some(marks);
-                return self.skip(next);
-            }
-        }
-        self.fence = Some(Fence { marks, opened_thinking: 0 });
-        self.show(next)
     }
 
     fn tag_step(&mut self, view: &View<'_>) -> Step {
@@ -293,7 +213,7 @@ impl Scanner {
             Foreign::Wrapper(end) => self.skip(end),
             Foreign::Calls(found, end) => self.calls(end, found, false),
             Foreign::Unclosed(name) => {
-                let found = Found::Refused(unclosed::refusal(view.finish, &name));
+                let found = dialect::unclosed(&place, view.finish, &name);
                 self.calls(text.len(), vec![found], true)
             }
         }
@@ -391,6 +311,7 @@ impl Scanner {
             Close::At(range) if far && range.start > line_end => self.show(open.end),
             Close::At(range) if close::quoted(text, self.at..range.end) => self.show(range.end),
             Close::At(range) => {
+                let range = self.last_closer(view, spec, open, range);
                 let body = tag::cut(text, open.end..range.start);
                 let call = found(block::call(spec, open, body, &mut self.budget));
                 self.calls(range.end, vec![call], false)
@@ -403,6 +324,27 @@ impl Scanner {
                 self.calls(end, vec![call], true)
             }
         }
+    }
+
+    /// A file's text may hold its own closer on a line of its own: if another one follows before the next block, with
+    /// more than blanks between, that one is the real one. Known only for a whole reply.
+    fn last_closer(&mut self, view: &View<'_>, spec: &ToolSpec, open: &Open, first: Range<usize>) -> Range<usize> {
+        if view.growing() || !children::is_file(spec) || !self.budget.spend(view.text.len() - first.end) {
+            return first;
+        }
+        let limit = unclosed::next_block(view, first.end).unwrap_or(view.text.len());
+        let closer = format!("</{}>", open.name);
+        let after = tag::cut(view.text, first.end..limit);
+        let mut last = first.clone();
+        for (n, _) in after.match_indices(&closer) {
+            let at = first.end + n;
+            let range = at..at + closer.len();
+            let alone = tag::starts_line(view.text, at, 0) && !close::quoted(view.text, range.clone());
+            if alone && !tag::cut(view.text, last.end..at).trim().is_empty() {
+                last = range;
+            }
+        }
+        last
     }
 
     /// At the start of a line, a tool's name in a tag that cannot be read.
@@ -445,39 +387,5 @@ pub(super) fn style(spec: &ToolSpec) -> Style {
         Some(body) if may_be_blank(spec, body) && !required(spec).any(|name| name == body) => Style::Words,
         Some(_) if !children::is_file(spec) => Style::Command,
         _ => Style::File,
-    }
-}
-
-fn backtick_before(text: &str, at: usize) -> bool {
-    at > 0 && text.as_bytes().get(at - 1) == Some(&b'`')
-}
-
-/// A line of a quotation in Markdown.
-fn is_quotation_line(text: &str, at: usize) -> bool {
-    tag::line_head(text, at, 0).trim_start().starts_with('>')
-}
-
-/// Whether an opening tag stands in quotation marks, in backticks that were not closed, or in a quoted line.
-fn is_quoted(text: &str, at: usize, line_end: usize) -> bool {
-    let head = tag::line_head(text, at, 0);
-    if head.ends_with(['`', '"', '\'', '“', '‘', '「', '『', '«', '„']) || is_quotation_line(text, at) {
-        return true;
-    }
-    let odd = |mark: char| head.matches(mark).count() % 2 == 1;
-    let rest = tag::cut(text, at..line_end.min(at.saturating_add(4096)));
-    (odd('"') && rest.matches('"').count() % 2 == 1) || (head.matches('“').count() > head.matches('”').count())
-}
-
-/// The byte after inline code that begins a line's rest with this many backticks.
-fn inline_code_end(line: &str, run: usize) -> Option<usize> {
-    let mut at = run;
-    loop {
-        at += line.get(at..)?.find('`')?;
-        let tail = line.get(at..)?;
-        let length = tail.len() - tail.trim_start_matches('`').len();
-        if length == run {
-            return Some(at + length);
-        }
-        at += length;
     }
 }

@@ -115,6 +115,32 @@ fn control_tokens_of_other_models_are_refused_with_the_right_form() {
 }
 
 #[test]
+fn a_closer_alone_in_a_file_is_content_where_another_follows() {
+    let text = "<create path=\"d.md\">\nEnd with:\n</create>\nThat is all.\n</create>\n<bash>ls</bash>\n</create>";
+    let found = calls(text);
+    assert_eq!(found[0].1["content"], "End with:\n</create>\nThat is all.\n");
+    assert_eq!(found.len(), 2);
+}
+
+#[test]
+fn a_reply_of_nothing_but_a_quoted_call_is_answered() {
+    for (text, class) in [
+        ("{\"name\": \"bash\", \"arguments\": {\"command\": \"ls\"}}", "foreign_tool_syntax"),
+        ("I run it:\n```json\n[{\"tool\": \"bash\", \"args\": {}}]\n```", "foreign_tool_syntax"),
+        ("```xml\n<bash>ls</bash>\n```", "fenced_call"),
+    ] {
+        assert_eq!((calls(text), classes(text, Finish::Whole)), (vec![], vec![class]), "{text}");
+    }
+    assert_eq!(classes("It looks so:\n```\n<bash>ls</bash>\n```", Finish::Whole), [""; 0]);
+}
+
+#[test]
+fn a_child_without_closer_ends_with_its_block() {
+    let text = "<str_replace path=\"a\">\n<old>\n1\n</old>\n<new>\n2\n</str_replace>";
+    assert_eq!(calls(text)[0].1, json!({ "path": "a", "old": "1", "new": "2" }));
+}
+
+#[test]
 fn line_ends_are_folded() {
     assert_eq!(parse("a\n\n<bash>ls</bash>\n\n\nb", Finish::Whole, &tools()).visible, "a\n\nb");
 }

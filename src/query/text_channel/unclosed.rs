@@ -103,7 +103,7 @@ fn is_foreign_closer(name: &str) -> bool {
 }
 
 /// Where the next block begins at the start of a line.
-fn next_block(view: &View<'_>, from: usize) -> Option<usize> {
+pub(super) fn next_block(view: &View<'_>, from: usize) -> Option<usize> {
     let mut at = from;
     loop {
         at += view.text.get(at..)?.find('<')?;

@@ -4,15 +4,18 @@
 //! own; the rest is refused with the way to write it here, and is never taken for an answer. A dialect looks only at
 //! the start of a line, outside code and thinking.
 
+mod bare;
 mod function;
 mod invoke;
 mod json;
 mod tokens;
 
+pub use bare::whole_reply;
+
 use super::admit::refuse;
 use super::close::{Budget, Known};
 use super::form::form;
-use super::{Found, TextCall, block, children, tool_named};
+use super::{Finish, Found, TextCall, block, children, tool_named, unclosed};
 use crate::query::ToolSpec;
 
 /// What a dialect found at a place.
@@ -61,6 +64,14 @@ fn foreign_syntax(place: &Place<'_>, name: &str) -> Found {
     };
     let why = format!("this is the call syntax of another program and was not run. Write it like this: {right}");
     Found::Refused(refuse(name, "foreign_tool_syntax", why))
+}
+
+/// A call in another syntax that does not end: what was cut off is said to be cut off.
+pub fn unclosed(place: &Place<'_>, finish: Finish, name: &str) -> Found {
+    match finish {
+        Finish::Cut => Found::Refused(unclosed::refusal(finish, name)),
+        Finish::Whole => foreign_syntax(place, name),
+    }
 }
 
 /// Children in the `parameter` form, then the closer `ends`: a call, or why not.

@@ -1,5 +1,5 @@
 //! Control tokens that a server did not translate: Kimi's `<|tool_call_begin|>`, DeepSeek's `<｜tool▁call▁begin｜>`,
-//! Llama's `<|python_tag|>`, Mistral's `[TOOL_CALLS]`.
+//! Llama's `<|python_tag|>`, gpt-oss's `<|channel|>`, Mistral's `[TOOL_CALLS]`.
 //!
 //! They are refused with the right syntax, up to the end of the section: their arguments are JSON that other rules cut
 //! in other places, so running them waits for a file of its own each.
@@ -13,6 +13,7 @@ const SECTIONS: &[(&str, &str)] = &[
     ("<|tool_call_begin|>", "<|tool_call_end|>"),
     ("<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>"),
     ("<｜tool▁call▁begin｜>", "<｜tool▁call▁end｜>"),
+    ("<|channel|>commentary to=", "<|call|>"),
     ("<|python_tag|>", "<|eom_id|>"),
     ("[TOOL_CALLS]", "\n\n"),
 ];
