@@ -18,6 +18,7 @@ pub mod compose;
 pub mod evidence;
 pub mod journal;
 pub mod lineage;
+pub mod own;
 pub mod record;
 // Who said so.
 pub mod authority;

@@ -85,3 +85,44 @@ pub fn derive(reports: &[GateReport], required: &[GateName]) -> Verdict {
     }
     Verdict::Accept
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+    use std::time::Duration;
+
+    fn report(gate: GateName, result: GateOutcome) -> GateReport {
+        GateReport { gate, result, took: Duration::ZERO, log: String::new(), counts: BTreeMap::new() }
+    }
+
+    fn why() -> String {
+        "why".to_owned()
+    }
+
+    #[test]
+    fn only_what_passed_every_gate_that_had_to_run_is_accepted() {
+        let pass = |gate| report(gate, GateOutcome::Pass);
+        let both = [GateName::Build, GateName::Tests];
+        assert_eq!(derive(&[pass(GateName::Build), pass(GateName::Tests)], &both), Verdict::Accept);
+        assert_eq!(derive(&[pass(GateName::Build)], &both).word(), "inconclusive");
+        assert_eq!(derive(&[pass(GateName::Build)], &[]).word(), "inconclusive");
+        assert_eq!(derive(&[], &both).word(), "inconclusive");
+        let not_run = report(GateName::Tests, GateOutcome::NotRun { why: why() });
+        assert_eq!(derive(&[pass(GateName::Build), not_run], &both).word(), "inconclusive");
+    }
+
+    #[test]
+    fn a_failure_outweighs_a_doubt_and_a_doubt_a_question() {
+        let fail = report(GateName::Tests, GateOutcome::Fail { why: why(), repairable: true });
+        let unknown = report(GateName::Build, GateOutcome::Unknown { why: why() });
+        let ask = report(GateName::Bounds, GateOutcome::Ask { why: why() });
+        let all = [GateName::Bounds, GateName::Build, GateName::Tests];
+        let reject = Verdict::Reject { gate: GateName::Tests, why: why() };
+        assert_eq!(derive(&[ask.clone(), unknown.clone(), fail], &all), reject);
+        let doubt = Verdict::Inconclusive { gate: Some(GateName::Build), why: why() };
+        assert_eq!(derive(&[ask.clone(), unknown], &all), doubt);
+        let question = Verdict::NeedsHuman { gate: GateName::Bounds, why: why() };
+        assert_eq!(derive(&[ask], &[GateName::Bounds]), question);
+    }
+}

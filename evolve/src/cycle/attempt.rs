@@ -6,6 +6,7 @@ use crate::compose::{self, Composed, Composing};
 use crate::gate::{GateName, GateOutcome, GateReport};
 use crate::journal::{Arrow, Entry};
 use crate::lineage;
+use crate::own;
 use crate::progress::Progress;
 use crate::proposer::{Proposer, Task};
 use crate::sanitize;
@@ -31,6 +32,9 @@ pub(super) fn attempts(
     let interrupted = || setup.cancel.is_cancelled().then(|| INTERRUPTED.to_owned());
     if let Some(stopped) = interrupted() {
         return Ok(Some(stopped));
+    }
+    if let Some(why) = own::foreign(setup.hands.repo, &setup.base.tree, setup.hands.judge)? {
+        return Ok(Some(why));
     }
     work.enter(Entry::Started { arrow: Arrow::Baseline })?;
     let baseline = match weigh.baseline(&setup.base.commit, &setup.base.tree, report) {

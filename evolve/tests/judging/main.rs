@@ -5,5 +5,6 @@ mod hostile;
 mod kept;
 mod kill;
 mod landing;
+mod own;
 mod reviewing;
 mod world;
