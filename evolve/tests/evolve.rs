@@ -1,10 +1,12 @@
 //! `evolve`, `review`, `undo` and the inbox as people type them, on a real crate with real cargo and git.
 
+use selfsmith_cassette::{Listener, Normaliser, Player, PlayerHandler, Reply, SpokenReply, Tape, serve};
 use selfsmith_repo::{Identity, Repo, When};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::Arc;
 
 /// A person's machine: the sample crate in a repository, and folders of the judge.
 struct Machine {
@@ -23,10 +25,14 @@ impl Machine {
         selfsmith::demo::write_sample(&repo).expect("writes");
         let author = Identity { name: "A".into(), email: "a@example.invalid".into() };
         Repo::found(&repo, &author, "Begin", When { seconds: 1_700_000_000, offset_minutes: 0 }).expect("founded");
-        let file = machine.place.path().join("config/selfsmith/judge.yaml");
+        machine.set(settings);
+        machine
+    }
+
+    fn set(&self, settings: &str) {
+        let file = self.place.path().join("config/selfsmith/judge.yaml");
         fs::create_dir_all(file.parent().expect("has one")).expect("folder");
         fs::write(file, settings).expect("file");
-        machine
     }
 
     fn repo(&self) -> PathBuf {
@@ -40,6 +46,7 @@ impl Machine {
             .env("XDG_STATE_HOME", self.place.path().join("state"))
             .env("XDG_DATA_HOME", self.place.path().join("data"))
             .env("XDG_CONFIG_HOME", self.place.path().join("config"))
+            .env("KEY_OF_THE_OWNER", "not-for-the-room")
             .output()
             .expect("starts")
     }
@@ -129,4 +136,45 @@ fn goals_of_the_inbox_are_taken_one_by_one_and_set_aside() {
     assert_eq!(output.status.code(), Some(10));
     let there = |name: &str| Path::new(&inbox).join(name).is_file();
     assert!(there("done/1.md") && there("done/2.md") && !there("1.md") && !there("2.md"));
+}
+
+#[test]
+fn a_model_behind_the_relay_proposes_and_its_recording_replays_to_the_same_verdict() {
+    let said = |text: &str| Reply::Spoken(SpokenReply { text: text.to_owned(), ..SpokenReply::default() });
+    let edit =
+        r#"sed -i 's|"G" . "GB" => Ok(1_000_000_000),|&\n        "T" \| "TB" => Ok(1_000_000_000_000),|' src/lib.rs"#;
+    let tape = Tape::of_replies(
+        "model",
+        vec![
+            said(&format!("I add the unit.\n\n<bash>\n{edit}; env\n</bash>")),
+            said("<done>\nRead terabytes.\nPrediction: `sizes 1T` prints a sum\n</done>"),
+        ],
+    );
+    let handler = Arc::new(PlayerHandler::new(Player::new(tape, Normaliser::default()), false));
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let server = serve(Listener::Tcp(listener), handler.clone()).expect("serves");
+
+    let machine = Machine::new("");
+    let address = server.base_url().expect("is TCP");
+    machine.set(&format!(
+        "model:\n  base_url: {address}\n  name: some-model\n  api_key_env: KEY_OF_THE_OWNER\n  channel: text\n"
+    ));
+    let file = machine.place.path().join("tape.jsonl");
+    let record = file.to_str().expect("is text");
+    let output = machine.selfsmith(&["evolve", "--goal", "Read terabytes", "--record", record, "--json"]);
+    let line = last(&output);
+    assert_eq!(text(&line, "verdict"), Some("accept"), "{line} {}", told(&output));
+    assert_eq!(handler.requests().len(), 2);
+    let asked = handler.requests().iter().map(ToString::to_string).collect::<String>();
+    assert!(asked.contains("SELFSMITH_BASE_URL") && !asked.contains("not-for-the-room"), "{asked}");
+    drop(server);
+
+    let page = machine.selfsmith(&["review", "show", text(&line, "candidate").expect("has one")]);
+    let page = String::from_utf8_lossy(&page.stdout).into_owned();
+    assert!(page.contains("some-model") && page.contains("prints a sum"), "{page}");
+    let replayed =
+        machine.selfsmith(&["evolve", "--goal", "Read terabytes", "--proposer", &format!("replay:{record}"), "--json"]);
+    let again = last(&replayed);
+    assert_eq!(text(&again, "verdict"), Some("accept"), "{again} {}", told(&replayed));
+    assert!(!String::from_utf8_lossy(&replayed.stdout).contains("was recorded from another request"), "no drift");
 }
