@@ -92,3 +92,46 @@ fn delta(piece: &Shown) -> Option<Delta> {
         Shown::Recant => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+    use std::sync::Mutex;
+
+    /// What stands before a person in the end: text, then thinking.
+    fn seen(pieces: &[&str]) -> (String, String) {
+        let seen = Mutex::new((String::new(), String::new()));
+        let on = |delta| {
+            let mut seen = seen.lock().unwrap();
+            match delta {
+                Delta::Text(text) => seen.0.push_str(&text),
+                Delta::Thinking(text) => seen.1.push_str(&text),
+                Delta::Superseded { .. } => *seen = (String::new(), String::new()),
+                Delta::Retrying { .. } | Delta::Notice(_) => {}
+            }
+        };
+        let mut show = Show::new(&on, &[]);
+        for piece in pieces {
+            match piece.strip_prefix("field:") {
+                Some(thinking) => show.thinking(thinking),
+                None => show.text(piece),
+            }
+        }
+        show.finish(Finish::Whole);
+        let seen = seen.lock().unwrap();
+        (seen.0.trim().to_owned(), seen.1.trim().to_owned())
+    }
+
+    #[test]
+    fn prose_that_turns_out_to_be_thinking_is_shown_as_thinking_in_the_end() {
+        let want = ("It is X.".to_owned(), "let me see, write it.".to_owned());
+        assert_eq!(seen(&["let me ", "see, write it.</th", "ink>It is X."]), want);
+    }
+
+    #[test]
+    fn thinking_from_a_field_and_from_tags_is_shown_apart_from_text() {
+        assert_eq!(seen(&["field:a", "<thi", "nk>b</think>c"]), ("c".to_owned(), "ab".to_owned()));
+    }
+}
