@@ -54,8 +54,8 @@ const SOCKETS: [&str; 15] = [
 ];
 /// In a repository's common folder: what git runs, or takes orders from.
 const STEERS_GIT: [&str; 3] = ["hooks", "config", "config.worktree"];
-/// In the workspace: what steers this program.
-const STEERS_US: [&str; 2] = [".selfsmith", ".selfsmithignore"];
+/// In the workspace: what steers this program, and what it keeps, where somebody works in the home folder itself.
+const STEERS_US: [&str; 4] = [".selfsmith", ".selfsmithignore", ".local/share/selfsmith", ".local/state/selfsmith"];
 
 /// The walls for one command.
 pub(super) fn around(
