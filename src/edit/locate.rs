@@ -62,13 +62,15 @@ pub fn by_lines(text: &str, old: &str, new: &str) -> Vec<Hit> {
     let trail = wanted.iter().rev().take_while(|line| line.trim().is_empty()).count();
     let unit = indent::unit_of(&here);
     let new: Vec<&str> = new.lines().collect();
-    let readings: [(LineReading, Indents); 4] = [
-        (trimmed_end, Indents::Agree),
-        (folded_end, Indents::Agree),
-        (trimmed, Indents::Differ),
-        (folded_trimmed, Indents::Differ),
+    let readings: [(LineReading, Indents, Characters); 4] = [
+        (trimmed_end, Indents::Agree, Characters::AsTheyAre),
+        (folded_end, Indents::Agree, Characters::Folded),
+        (trimmed, Indents::Differ, Characters::AsTheyAre),
+        (folded_trimmed, Indents::Differ, Characters::Folded),
     ];
-    for (reading, indents) in readings {
+    // Between two texts of ASCII nothing looks alike that is not the same.
+    let folds = !(text.is_ascii() && old.is_ascii());
+    for (reading, indents, _) in readings.into_iter().filter(|(_, _, kind)| folds || *kind == Characters::AsTheyAre) {
         let file: Vec<String> = here.iter().map(|line| reading(line.text)).collect();
         for edges in [(0, 0), (lead, trail)] {
             let core = wanted.get(edges.0..wanted.len() - edges.1).unwrap_or_default();
@@ -96,6 +98,13 @@ pub fn by_lines(text: &str, old: &str, new: &str) -> Vec<Hit> {
 
 /// What of a line counts.
 type LineReading = fn(&str) -> String;
+
+/// Whether a reading takes look-alike characters for the same.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Characters {
+    AsTheyAre,
+    Folded,
+}
 
 /// Whether a reading takes indentation as it is.
 #[derive(Clone, Copy)]

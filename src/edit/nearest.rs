@@ -2,12 +2,17 @@
 
 use super::fold::folded;
 use super::lines::lines;
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
 /// Lines that are looked at; in a longer file only so many from the beginning.
 const MAX_LINES: usize = 20_000;
 /// Lines of the old text that are compared.
 const MAX_OLD: usize = 40;
+/// Characters of a line that are compared.
+const MAX_CHARS: usize = 300;
+/// Places that are judged by all of their lines.
+const MAX_PLACES: usize = 50;
 /// Lines that are shown.
 const MAX_SHOWN: usize = 12;
 /// How alike the best place must be to be worth showing, from 0 to 1.
@@ -35,49 +40,62 @@ pub fn shown(text: &str, old: &str) -> String {
 
 /// Where the window begins whose lines are most alike.
 fn best(here: &[&str], wanted: &[&str]) -> Option<usize> {
-    let rarest = wanted.iter().enumerate().max_by_key(|(_, line)| line.chars().count())?;
-    let pairs = pairs_of(rarest.1);
+    let longest = wanted.iter().enumerate().max_by_key(|(_, line)| line.chars().count())?;
+    let wanted: Vec<Pairs> = wanted.iter().map(|line| pairs_of(line)).collect();
+    let of_longest = wanted.get(longest.0)?;
+    // Equal lines are judged once: generated files have many.
+    let mut known: HashMap<&str, f64> = HashMap::new();
     // Judge every line by the longest wanted one, then the best few places by all of them.
     let mut places: Vec<(f64, usize)> = here
         .iter()
         .enumerate()
-        .map(|(n, line)| (alike(&pairs, line.trim()), n.saturating_sub(rarest.0)))
+        .map(|(n, line)| {
+            let line = line.trim();
+            let score = *known.entry(line).or_insert_with(|| alike(of_longest, &pairs_of(line)));
+            (score, n.saturating_sub(longest.0))
+        })
         .filter(|(score, _)| *score >= 0.3)
         .collect();
     places.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    places.truncate(50);
+    places.truncate(MAX_PLACES);
     let judged = places.into_iter().map(|(_, start)| {
-        let total: f64 = wanted
-            .iter()
-            .enumerate()
-            .map(|(n, want)| here.get(start + n).map_or(0.0, |line| alike(&pairs_of(want), line.trim())))
-            .sum();
+        let score = |(n, want)| here.get(start + n).map_or(0.0, |line: &&str| alike(want, &pairs_of(line)));
+        let total: f64 = wanted.iter().enumerate().map(score).sum();
         (total / f64::from(u32::try_from(wanted.len()).unwrap_or(u32::MAX)), start)
     });
     judged.filter(|(score, _)| *score >= ENOUGH).max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))).map(|(_, n)| n)
 }
 
-type Pairs = HashMap<(char, char), u32>;
+/// Neighbouring characters, blanks left out, sorted.
+type Pairs = Vec<(char, char)>;
 
-/// Neighbouring characters, blanks left out, counted.
 fn pairs_of(line: &str) -> Pairs {
-    let chars: Vec<char> = folded(line).chars().filter(|c| !c.is_whitespace()).take(400).collect();
-    let mut pairs = Pairs::new();
-    for (a, b) in chars.iter().zip(chars.iter().skip(1)) {
-        *pairs.entry((*a, *b)).or_default() += 1;
-    }
+    let chars: Vec<char> = folded(line).chars().filter(|c| !c.is_whitespace()).take(MAX_CHARS).collect();
+    let mut pairs: Pairs = chars.iter().copied().zip(chars.iter().copied().skip(1)).collect();
+    pairs.sort_unstable();
     pairs
 }
 
 /// Sørensen–Dice coefficient of the neighbouring characters of two lines.
-fn alike(pairs: &Pairs, line: &str) -> f64 {
-    let other = pairs_of(line);
-    let total = pairs.values().sum::<u32>() + other.values().sum::<u32>();
+fn alike(one: &Pairs, other: &Pairs) -> f64 {
+    let total = one.len() + other.len();
     if total == 0 {
-        return if line.is_empty() && pairs.is_empty() { 1.0 } else { 0.0 };
+        return 1.0;
     }
-    let common: u32 = pairs.iter().map(|(pair, n)| other.get(pair).map_or(0, |m| (*n).min(*m))).sum();
-    2.0 * f64::from(common) / f64::from(total)
+    let (mut one, mut other) = (one.iter().peekable(), other.iter().peekable());
+    let mut common = 0_u32;
+    while let (Some(a), Some(b)) = (one.peek(), other.peek()) {
+        match a.cmp(b) {
+            Ordering::Less => drop(one.next()),
+            Ordering::Greater => drop(other.next()),
+            Ordering::Equal => {
+                common += 1;
+                one.next();
+                other.next();
+            }
+        }
+    }
+    2.0 * f64::from(common) / f64::from(u32::try_from(total).unwrap_or(u32::MAX))
 }
 
 fn visible(line: &str) -> String {
