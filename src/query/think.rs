@@ -57,17 +57,6 @@ pub fn closer(text: &str, from: usize) -> Option<Range<usize>> {
     None
 }
 
-/// A text taken apart.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Split {
-    /// What is for the reader.
-    pub visible: String,
-    /// What was thought, without tags.
-    pub thinking: String,
-    /// Whether thinking began and never ended: then the reply is no final answer.
-    pub unclosed: bool,
-}
-
 fn in_backticks(text: &str, range: Range<usize>) -> bool {
     let bytes = text.as_bytes();
     range.start > 0 && bytes.get(range.start - 1) == Some(&b'`') && bytes.get(range.end) == Some(&b'`')
