@@ -1,10 +1,10 @@
 //! `exec` from outside: real HTTP, the built program, each exit code of docs/contract.md.
 
+use crate::support::{World, code, events, reply, says, stderr};
 use selfsmith_cassette::Reply;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
-use crate::support::{World, code, events, reply, says, stderr};
 
 /// A model that cannot be reached is given up after its first try.
 const ONE_TRY: &str = "model: { retry: { max_tries: 1 } }\n";

@@ -1,5 +1,6 @@
 //! The REPL from outside: in a pipe, in a dumb terminal, and on a real pseudo-terminal.
 
+use crate::support::{World, code, reply, says, stderr};
 use ptyprocess::PtyProcess;
 use selfsmith_cassette::Reply;
 use serde_json::json;
@@ -8,10 +9,9 @@ use std::io::{Read, Write};
 use std::process::{Output, Stdio};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
-use crate::support::{World, code, reply, says, stderr};
 
 /// How long anything may take to show up.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(20);
 
 fn piped(world: &World, input: &str) -> Output {
     let mut command = world.command(&["--channel", "text"]);
@@ -77,9 +77,29 @@ impl Terminal {
         }
     }
 
-    fn ends_with(self, wanted: i32) {
-        let status = self.process.wait().expect("it ends");
+    /// Ctrl-D on the next prompt.
+    fn leave(&mut self) {
+        self.expect("> ");
+        self.press("\u{4}");
+    }
+
+    fn ends_with(&self, wanted: i32) {
+        let until = Instant::now() + PATIENCE;
+        let status = loop {
+            match self.process.status().expect("its state") {
+                ptyprocess::WaitStatus::StillAlive => {}
+                status => break status,
+            }
+            assert!(Instant::now() < until, "it never ended; the screen:\n{}", self.screen.0.lock().expect("free"));
+            std::thread::sleep(Duration::from_millis(20));
+        };
         assert_eq!(status, ptyprocess::WaitStatus::Exited(self.process.pid(), wanted));
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.process.kill(ptyprocess::Signal::SIGKILL);
     }
 }
 
@@ -135,7 +155,7 @@ fn on_a_terminal_it_answers_in_markdown_and_leaves_on_ctrl_d() {
     terminal.expect("Some bold words.");
     terminal.expect("fn a() {}");
     terminal.expect("turns 1");
-    terminal.press("\u{4}");
+    terminal.leave();
     terminal.ends_with(0);
 }
 
@@ -172,7 +192,7 @@ fn a_command_runs_only_after_a_yes_and_a_no_reaches_the_model() {
     terminal.expect("was not run");
     terminal.expect("One of two.");
     assert!(world.work().join("first").exists() && !world.work().join("second").exists());
-    terminal.press("\u{4}");
+    terminal.leave();
     terminal.ends_with(0);
 }
 
@@ -187,6 +207,7 @@ fn ctrl_c_stops_the_turn_and_the_session_goes_on() {
     terminal.expect("stopped");
     terminal.press("second\r");
     terminal.expect("Still here.");
+    terminal.expect("> ");
     terminal.press("\u{3}");
     terminal.expect("again");
     terminal.press("\u{3}");
