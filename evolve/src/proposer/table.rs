@@ -2,6 +2,7 @@
 
 use crate::proposer::agent::{Agent, AgentProgram};
 use crate::proposer::command::{Command, Outside};
+use crate::proposer::fix::Fix;
 use crate::proposer::room::Kit;
 use crate::proposer::{Proposer, ProposerError, replay};
 use crate::relay::{Source, Upstream};
@@ -21,7 +22,6 @@ pub enum Spec {
 }
 
 /// What the proposers are made from.
-#[derive(Debug, Clone)]
 pub struct Makings {
     /// The agent.
     pub agent: Option<AgentProgram>,
@@ -31,6 +31,8 @@ pub struct Makings {
     pub channel: Option<&'static str>,
     /// Where words of commands are looked up.
     pub outside: Outside,
+    /// The proposer `fix` for this base, where it is meant.
+    pub fix: Option<Fix>,
     /// The room's common part.
     pub kit: Kit,
 }
@@ -57,7 +59,7 @@ impl Spec {
     }
 }
 
-/// Make the proposer; `fix` has other needs and is made by its own file.
+/// Make the proposer.
 pub fn open(spec: &Spec, makings: Makings) -> Result<Box<dyn Proposer>, ProposerError> {
     let agent = |agent: Option<AgentProgram>| {
         agent.ok_or_else(|| ProposerError {
@@ -79,10 +81,13 @@ pub fn open(spec: &Spec, makings: Makings) -> Result<Box<dyn Proposer>, Proposer
             Ok(Box::new(replay::open(&file, agent(makings.agent)?, makings.kit)?))
         }
         Spec::Command(line) => Ok(Box::new(Command::new(line, makings.outside, makings.kit)?)),
-        Spec::Fix => Err(ProposerError {
-            what: "fix is made by the command, from what the gates are made from".to_owned(),
-            hint: String::new(),
-        }),
+        Spec::Fix => match makings.fix {
+            Some(fix) => Ok(Box::new(fix)),
+            None => Err(ProposerError {
+                what: "`fix` needs the base's files, and was not given them".to_owned(),
+                hint: "use another proposer".to_owned(),
+            }),
+        },
     }
 }
 

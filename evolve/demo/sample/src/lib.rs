@@ -73,18 +73,16 @@ fn factor(unit: &str) -> Result<u64, SizeError> {
 fn scale(number: &str, factor: u64) -> Result<u64, SizeError> {
     let wrong = || SizeError::Number(number.to_owned());
     let (whole, rest) = number.split_once('.').unwrap_or((number, ""));
-    let mut bytes = whole
-        .parse::<u64>()
-        .map_err(|_| wrong())?
-        .checked_mul(factor)
-        .ok_or(SizeError::TooLarge)?;
-    let mut step = factor;
-    for digit in rest.chars() {
-        let digit = digit.to_digit(10).ok_or_else(wrong)?;
-        step /= 10;
-        bytes = bytes
-            .checked_add(u64::from(digit) * step)
-            .ok_or(SizeError::TooLarge)?;
+    if rest.len() > 18 || !rest.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(wrong());
     }
-    Ok(bytes)
+    let whole: u64 = whole.parse().map_err(|_| wrong())?;
+    let (mut part, mut of) = (0, 1);
+    for byte in rest.bytes() {
+        part = part * 10 + u128::from(byte - b'0');
+        of *= 10;
+    }
+    let factor = u128::from(factor);
+    let bytes = u128::from(whole) * factor + part * factor / of;
+    u64::try_from(bytes).map_err(|_| SizeError::TooLarge)
 }

@@ -8,16 +8,18 @@ use crate::terminal::commands::{first, interrupt, ladder};
 use crate::terminal::display::{Audience, Display};
 use crate::terminal::streams;
 use selfsmith::authority::{self, Authority};
-use selfsmith::cycle::{self, CycleEnd, Setup};
+use selfsmith::cycle::{self, Base, CycleEnd, Setup};
 use selfsmith::defence::Defences;
 use selfsmith::exit::Exit;
 use selfsmith::inbox::{Inbox, LARGEST_GOAL, Outcome};
 use selfsmith::journal::Landing;
-use selfsmith::proposer::table::{self, Spec};
+use selfsmith::proposer::fix::Fix;
+use selfsmith::proposer::table::{self, Makings, Spec};
 use selfsmith::record::End;
 use selfsmith::settings;
 use selfsmith::surroundings::Surroundings;
 use selfsmith::texts::{EN, fill};
+use selfsmith::workshop::Given;
 use selfsmith_sandbox::Cancel;
 use serde::Serialize;
 use std::fs;
@@ -90,14 +92,11 @@ impl Run<'_> {
     /// One goal.
     pub fn one(&self, goal: &str) -> Result<CycleEnd, Stop> {
         let base = cycle::look(&self.place.repo, self.branch.as_deref())?;
-        let mut proposer = if self.spec == Spec::Fix {
-            ladder::fix(self.place, &base, &self.wishes, &self.cancel, self.around)?
-        } else {
-            let makings = makings::gather(&self.spec, self.place, &self.wishes, &self.cancel, self.around)?;
-            table::open(&self.spec, makings)?
-        };
+        let given = ladder::given(self.place, &self.wishes, &self.cancel, self.around);
+        let makings = self.makings(&base, &given)?;
+        let mut proposer = table::open(&self.spec, makings)?;
         first::install(self.place, &base, self.display, self.around);
-        let mut weigh = ladder::open(self.place, &base, &self.wishes, &self.cancel, self.around)?;
+        let mut weigh = ladder::open(self.place, &base, given)?;
         let report = |progress| self.display.show(&progress);
         let setup = Setup {
             hands: self.place.hands(&report, self.around),
@@ -113,6 +112,15 @@ impl Run<'_> {
         let end = cycle::run(setup, proposer.as_mut(), &mut weigh)?;
         self.display.rest();
         Ok(end)
+    }
+
+    fn makings(&self, base: &Base, given: &Given) -> Result<Makings, Stop> {
+        let mut makings = makings::gather(&self.spec, self.place, &self.wishes, &self.cancel, self.around)?;
+        if self.spec == Spec::Fix {
+            let repo = self.place.repo.reopen()?;
+            makings.fix = Some(Fix::new(repo, base.tree.clone(), base.rules.clone(), given.clone()));
+        }
+        Ok(makings)
     }
 
     /// Say how it ended.

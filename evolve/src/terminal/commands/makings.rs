@@ -55,7 +55,7 @@ pub fn gather(
         path: around.var("PATH").map(OsString::from),
         closed: closed.into_iter().flatten().collect(),
     };
-    Ok(Makings { agent, upstream, channel, outside, kit: kit(place, wishes, cancel, around) })
+    Ok(Makings { agent, upstream, channel, outside, fix: None, kit: kit(place, wishes, cancel, around) })
 }
 
 /// The common part of the room: limits, and the toolchain where there is one, so that a proposer can compile.

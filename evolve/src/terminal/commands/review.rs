@@ -214,7 +214,8 @@ fn decide(place: &Place, decision: ReviewCommand, json: bool, around: &Surroundi
             let item = review::show(&place.repo, &commit)?.item;
             let base = cycle::look(&place.repo, Some(&item.target))?;
             let cancel = interrupt::watched();
-            let mut weigh = ladder::open(place, &base, &Wishes::default(), &cancel, around)?;
+            let given = ladder::given(place, &Wishes::default(), &cancel, around);
+            let mut weigh = ladder::open(place, &base, given)?;
             review::revert(&deciding, &base, &item.id, &mut weigh, &cancel)?
         }
         ReviewCommand::List | ReviewCommand::Show { .. } | ReviewCommand::Verify => return Ok(Exit::Usage),
