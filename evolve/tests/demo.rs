@@ -138,9 +138,9 @@ fn a_harmless_cassette_changes_the_verdict() {
         let file = tapes.join("break.jsonl");
         let tape = fs::read_to_string(&file).expect("reads");
         let harmless = tape
-            .replace("1 << 30, \\\"GB\\\"", "1_000 * 1_000_000, \\\"GB\\\"")
-            .replace("1 << 20, \\\"MB\\\"", "1_000 * 1_000, \\\"MB\\\"")
-            .replace("1 << 10, \\\"kB\\\"", "1_000, \\\"kB\\\"");
+            .replace("1 << 30, \\\"GB\\\"", "1_000_000_000, \\\"GB\\\"")
+            .replace("1 << 20, \\\"MB\\\"", "1_000_000, \\\"MB\\\"")
+            .replace("1 << 10, \\\"kB\\\"", "1000, \\\"kB\\\"");
         assert_ne!(tape, harmless, "the cassette was made harmless");
         fs::write(&file, harmless).expect("writes");
         vec!["--cassettes".to_owned(), tapes.to_string_lossy().into_owned()]
