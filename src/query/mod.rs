@@ -141,7 +141,7 @@ pub trait Model: Send + Sync {
     ) -> BoxFuture<'a, Result<Reply, QueryError>>;
 }
 
-/// Why the model could not be asked; the session ends with it.
+/// Why the model could not be asked; the session ends with it. Each message completes "could not …".
 #[derive(Debug, thiserror::Error)]
 pub enum QueryError {
     /// The provider refuses for good.

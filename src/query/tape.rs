@@ -75,10 +75,10 @@ impl Replaying {
     /// The tape has ended, or the request differs under [`OnDrift::End`].
     pub fn answer(&self, request: &Value) -> Result<Answer, Failure> {
         let taken = self.player.lock().unwrap_or_else(PoisonError::into_inner).take(request);
-        let taken = taken.map_err(|error| Failure::new(Kind::Cassette, format!("could not {error}")))?;
+        let taken = taken.map_err(|error| Failure::new(Kind::Cassette, error.to_string()))?;
         if let Some(drift) = taken.drift {
             if self.drift == OnDrift::End {
-                return Err(Failure::new(Kind::Cassette, format!("the request differs from the cassette: {drift}")));
+                return Err(Failure::new(Kind::Cassette, format!("match the cassette: {drift}")));
             }
             self.found.lock().unwrap_or_else(PoisonError::into_inner).push(drift);
         }

@@ -100,21 +100,24 @@ impl Client {
     }
 
     fn keep(&self, body: &Value, raw: &Raw) -> Result<(), QueryError> {
-        self.tape
-            .keep(body, &raw.to_tape())
-            .map_err(|error| QueryError::Cassette { what: format!("could not {error}"), hint: error.hint().to_owned() })
+        self.tape.keep(body, &raw.to_tape()).map_err(|error| {
+            let why = std::error::Error::source(&error).map(|source| format!(": {source}")).unwrap_or_default();
+            QueryError::Cassette { what: format!("{error}{why}"), hint: error.hint().to_owned() }
+        })
     }
 
     fn error(&self, failure: &Failure, tried: u32) -> QueryError {
         let hint = failure.kind.remedy().to_owned();
         let address = self.endpoint();
         let what = match tried {
-            0 | 1 => format!("could not ask {address}: {failure}"),
-            more => format!("could not ask {address}, {more} times: {failure}"),
+            0 | 1 => format!("ask {address}: {failure}"),
+            more => format!("ask {address}, {more} times: {failure}"),
         };
         let code = failure.code;
         match failure.kind {
-            Kind::Cassette => QueryError::Cassette { what: failure.what.clone(), hint },
+            // From a file in this process, or behind a relay.
+            Kind::Cassette if code.is_none() => QueryError::Cassette { what: failure.what.clone(), hint },
+            Kind::Cassette => QueryError::Cassette { what, hint },
             kind if kind.is_retryable() => QueryError::Unavailable { what, hint, code },
             _ => QueryError::Refused { what, hint, code },
         }
