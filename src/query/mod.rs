@@ -13,6 +13,7 @@ mod chunk;
 pub mod client;
 pub mod endpoint;
 mod failure;
+pub mod file_blocks;
 pub mod http;
 mod native_channel;
 pub mod quirks;
