@@ -284,7 +284,7 @@ mod tests {
         let places: Vec<usize> =
             (1..=6).map(|n| text.find(&format!("# {n}. ")).unwrap_or_else(|| panic!("no layer {n}"))).collect();
         assert!(places.is_sorted());
-        assert!(text.contains("## view\nShow a file.\n<view path=\"…\"/>"), "{text}");
+        assert!(text.contains("### view\nShow a file.\n<view path=\"…\"/>"), "{text}");
         let native = prompts.system("native", &[view()], &around()).expect("it renders");
         assert!(!native.contains("<view"), "{native}");
     }
