@@ -89,14 +89,13 @@ impl Client {
             return true;
         }
         let is_404 = failure.code == Some(404) && !failure.what.to_lowercase().contains("model");
-        match learnt.endpoint.with_v1().filter(|_| is_404) {
-            Some(endpoint) => {
-                on(Delta::Notice(format!("{} has no chat; trying {endpoint}", learnt.endpoint)));
-                learnt.endpoint = endpoint;
-                true
-            }
-            None => false,
-        }
+        let Some(endpoint) = learnt.endpoint.with_v1().filter(|_| is_404) else { return false };
+        let told = Delta::Notice(format!("{} has no chat; trying {endpoint}", learnt.endpoint));
+        learnt.endpoint = endpoint;
+        // Whoever listens may look at the client.
+        drop(learnt);
+        on(told);
+        true
     }
 
     fn keep(&self, body: &Value, raw: &Raw) -> Result<(), QueryError> {
