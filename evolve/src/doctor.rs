@@ -83,9 +83,16 @@ pub fn examine(around: &Surroundings, built_in: &Path) -> Vec<Check> {
 
 fn walls() -> Vec<Check> {
     let expected = "holds, so that what a candidate does stays in the room";
-    selfsmith_sandbox::probe()
-        .walls
-        .into_iter()
+    let probe = selfsmith_sandbox::probe();
+    // No wall: where only what everybody may read can be read, most projects build all the same.
+    let private = match &probe.private_files {
+        files if files.readable => "read in the room".to_owned(),
+        files => format!("not read in the room ({})", files.why),
+    };
+    let private =
+        Check::ok("files for their owner alone", private, "packages and toolchains can be read by the builds");
+    let walls = probe.walls.into_iter();
+    walls
         .map(|wall| {
             let name = format!("wall: {}", wall.wall.name());
             if wall.holds {
@@ -95,6 +102,7 @@ fn walls() -> Vec<Check> {
                 Check::bad(&name, "does not hold", expected, wall.why, wall.wall.hint())
             }
         })
+        .chain(std::iter::once(private))
         .collect()
 }
 

@@ -1,6 +1,7 @@
 //! What came of a child.
 
 use crate::output::Captured;
+use crate::unreadable::Unreadable;
 use crate::wall::MissingWall;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -55,4 +56,7 @@ pub struct Finished {
     pub cpu: Duration,
     /// Walls that were asked for and did not stand.
     pub weaker: Vec<MissingWall>,
+    /// In a room that root made: a file that was bound and is closed to the room's user, where the program failed and said
+    /// that something was refused.
+    pub unreadable: Option<Unreadable>,
 }

@@ -31,11 +31,15 @@ pub struct Environment {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BindMode {
-    /// Can be read and executed.
+    /// Can be read and executed, and nothing else. In a room that root makes, whose programs run as another user, files of
+    /// the owner of `source` count as that user's own, so that what their owner may read can be read; files of third users
+    /// are as closed as outside. Where the file system cannot do that (overlays), they count as a stranger's, and
+    /// [`crate::Finished::unreadable`] names one that was in the way.
     ReadOnly,
-    /// Can be written.
+    /// Can be written, by whoever may outside: see [`crate::give_to_room`].
     ReadWrite,
-    /// Looks like `source`; writes go to `upper` (both kept by the caller), `source` stays as it is.
+    /// Looks like `source`; writes go to `upper` (both kept by the caller), `source` stays as it is. Owners and modes are
+    /// those of `source`: what is closed to the room's user there is closed here.
     Overlay {
         /// Where writes go.
         upper: PathBuf,

@@ -35,6 +35,7 @@ mod room;
 mod run;
 mod supervisor;
 mod tree;
+mod unreadable;
 mod watch;
 mod workspace;
 
@@ -48,7 +49,8 @@ pub use job::{Bind, BindMode, Environment, Forward, Job, Program, Room, Walls, W
 pub use limits::Limits;
 pub use loopback::Loopback;
 pub use output::{Captured, Stream};
-pub use probe::{Probe, WallState, probe};
+pub use probe::{PrivateFiles, Probe, WallState, probe};
 pub use replace::replace;
 pub use run::run;
+pub use unreadable::Unreadable;
 pub use wall::{MissingWall, Wall};

@@ -2,6 +2,7 @@
 
 use crate::cancel::Cancel;
 use crate::error::SandboxError;
+use crate::finished::Finished;
 use crate::job::{Bind, BindMode, Environment, Job, Program, Room, Walls, Workspace};
 use crate::kernel::landlock;
 use crate::limits::Limits;
@@ -9,6 +10,7 @@ use crate::room::MARKER;
 use crate::run::run;
 use crate::wall::{MissingWall, Wall};
 use serde::Serialize;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 /// The answer for one wall.
@@ -22,11 +24,23 @@ pub struct WallState {
     pub why: String,
 }
 
+/// Whether files for their owner alone can be read in the room.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PrivateFiles {
+    /// Whether they can.
+    pub readable: bool,
+    /// Why not.
+    pub why: String,
+}
+
 /// The answer for all walls.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Probe {
     /// One entry for each wall.
     pub walls: Vec<WallState>,
+    /// Whether files that only their owner may read can be read in the room through a read-only bind, as tried in the
+    /// folder for temporary files; other file systems may differ. No wall: without it they have to be readable for all.
+    pub private_files: PrivateFiles,
     /// Version of Landlock that the kernel offers; 0: none.
     pub landlock_abi: u32,
     /// Whether this process lives in a room itself: then the outer room gives what cannot be put up twice.
@@ -55,7 +69,30 @@ pub fn probe() -> Probe {
         };
         judge(wall, found, nested)
     };
-    Probe { walls: Wall::ALL.into_iter().map(state).collect(), landlock_abi: landlock::version(), nested }
+    Probe {
+        walls: Wall::ALL.into_iter().map(state).collect(),
+        private_files: private_files().unwrap_or_else(|error| PrivateFiles { readable: false, why: error.to_string() }),
+        landlock_abi: landlock::version(),
+        nested,
+    }
+}
+
+fn private_files() -> std::io::Result<PrivateFiles> {
+    // The folder itself is for its owner alone.
+    let folder = tempfile::tempdir()?;
+    let closed = std::fs::Permissions::from_mode(0o600);
+    let file = folder.path().join("file");
+    std::fs::write(&file, "")?;
+    std::fs::set_permissions(&file, closed)?;
+    let bind = Bind { source: folder.path().to_owned(), at: "/bound".into(), mode: BindMode::ReadOnly };
+    let program = Program::Argv(vec!["cat".into(), "/bound/file".into()]);
+    let why = match run(&Job { program, ..room(vec![bind]) }, &[], &Cancel::default(), &mut |_, _| {}) {
+        Ok(finished) if finished.end.success() => String::new(),
+        Ok(Finished { unreadable: Some(found), .. }) => found.why,
+        Ok(finished) => finished.stderr.text(|_| String::new()).trim().to_owned(),
+        Err(error) => format!("could not {error}"),
+    };
+    Ok(PrivateFiles { readable: why.is_empty(), why })
 }
 
 fn judge(wall: Wall, found: &[MissingWall], nested: bool) -> WallState {

@@ -5,10 +5,12 @@
 use crate::cancel::Cancel;
 use crate::error::SandboxError;
 use crate::finished::{End, Finished, Limit};
-use crate::job::Job;
+use crate::job::{Job, Walls};
+use crate::kernel::user::may_mount;
 use crate::output::{Collector, Stream};
 use crate::supervisor::{Link, PATIENCE, Supervisor, supervisor_error};
 use crate::tree;
+use crate::unreadable::{self, Plain, Unreadable};
 use crate::wall::{MissingWall, Wall};
 use crate::wire::{Order, Report, Status};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -51,6 +53,7 @@ struct Running<'a> {
     /// The process that is or will be the program; in the room, its first one.
     process: Option<i32>,
     weaker: Vec<MissingWall>,
+    plain: Vec<Plain>,
     failure: Option<SandboxError>,
     status: Option<Status>,
     /// Set when the program's own process has ended: until when its pipes are read on.
@@ -77,6 +80,7 @@ impl<'a> Running<'a> {
             began,
             process: None,
             weaker: Vec::new(),
+            plain: Vec::new(),
             failure: None,
             status: None,
             drain_until: None,
@@ -134,7 +138,7 @@ impl<'a> Running<'a> {
     fn take(&mut self, report: Report) -> Phase {
         match report {
             Report::Forked { process } => self.process = Some(process),
-            Report::Started { weaker } => self.weaker = weaker,
+            Report::Started { weaker, plain } => (self.weaker, self.plain) = (weaker, plain),
             Report::Failed(fault) => self.failure = Some(fault.into()),
             Report::Exceeded(limit) => self.order_end(Some(End::LimitExceeded(limit))),
             Report::Ended(status) => {
@@ -213,15 +217,26 @@ impl<'a> Running<'a> {
             Some(Status::Exit(code)) => End::Exit(code),
             None => End::Cancelled,
         };
-        let [stdout, stderr] = self.pipes;
+        let end = self.cause.unwrap_or(ended);
+        let [stdout, stderr] = self.pipes.map(|pipe| pipe.kept.finish());
+        let refused = !end.success() && [&stdout, &stderr].iter().any(|said| unreadable::is_refusal(&said.bytes()));
         Ok(Finished {
-            end: self.cause.unwrap_or(ended),
-            stdout: stdout.kept.finish(),
-            stderr: stderr.kept.finish(),
+            end,
+            unreadable: if refused { closed(self.job, &self.plain) } else { None },
+            stdout,
+            stderr,
             wall: self.wall.unwrap_or_else(|| self.began.elapsed()),
             cpu: self.cpu,
             weaker: self.weaker,
         })
+    }
+}
+
+/// A file that the room's user may not read, where that is another user than the caller.
+fn closed(job: &Job, plain: &[Plain]) -> Option<Unreadable> {
+    match &job.walls {
+        Walls::Room(room) if nix::unistd::geteuid().is_root() && may_mount() => unreadable::first(room, plain),
+        _ => None,
     }
 }
 

@@ -7,6 +7,7 @@ use crate::error::SandboxError;
 use crate::finished::Limit;
 use crate::job::{Environment, Job, Program, Walls};
 use crate::limits::Limits;
+use crate::unreadable::Plain;
 use crate::wall::{MissingWall, Wall};
 use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
@@ -198,8 +199,8 @@ pub(crate) enum Report {
     /// The process that will be the program or, in the room, the room's first one. Said before either can do anything,
     /// so that the caller can end what a killed supervisor leaves behind.
     Forked { process: i32 },
-    /// The program runs; these walls are missing.
-    Started { weaker: Vec<MissingWall> },
+    /// The program runs; these walls are missing, and these binds are plain.
+    Started { weaker: Vec<MissingWall>, plain: Vec<Plain> },
     /// It could not be started.
     Failed(Fault),
     /// Its tree used too much, and is being ended.

@@ -186,7 +186,7 @@ impl Supervisor {
         }
         match listener.read() {
             Start::Pending => return,
-            Start::Running(weaker) => send(control, &Report::Started { weaker }),
+            Start::Running(weaker, plain) => send(control, &Report::Started { weaker, plain }),
             Start::Failed(fault) => {
                 self.ended = true;
                 send(control, &Report::Failed(fault));

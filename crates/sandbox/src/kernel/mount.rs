@@ -2,6 +2,8 @@
 //! path is looked up twice. Needs Linux 5.12.
 
 use nix::libc;
+use nix::sys::stat::fstat;
+use nix::unistd::Uid;
 use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
@@ -18,6 +20,7 @@ const FSCONFIG_SET_FLAG: u32 = 0;
 const FSCONFIG_SET_STRING: u32 = 1;
 const FSCONFIG_CMD_CREATE: u32 = 6;
 const FSMOUNT_CLOEXEC: u32 = 1;
+const MOUNT_ATTR_IDMAP: u64 = 0x0010_0000;
 
 /// What cannot be done on a mount (mount_setattr(2)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +35,13 @@ impl Forbidden {
     pub(crate) const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
+}
+
+/// Whether mounts below a mount are meant too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Below {
+    Too,
+    Not,
 }
 
 /// A mount that may stand nowhere yet.
@@ -69,6 +79,24 @@ impl Tree {
         forbid(self.0.as_raw_fd(), forbidden, AT_RECURSIVE)
     }
 
+    /// Shows the files of the user whom the namespace maps as another user's (mount_setattr(2), id-mapped mounts), on
+    /// all mounts below it too, or on this one alone. Not every file system can: overlays cannot, and those that can
+    /// differ by kernel.
+    pub(crate) fn map_owner(&self, namespace: BorrowedFd<'_>, below: Below) -> io::Result<()> {
+        let userns_fd = u64::try_from(namespace.as_raw_fd()).map_err(|_| io::ErrorKind::InvalidInput)?;
+        let attributes = libc::mount_attr { attr_set: MOUNT_ATTR_IDMAP, attr_clr: 0, propagation: 0, userns_fd };
+        let flags = match below {
+            Below::Too => AT_RECURSIVE,
+            Below::Not => 0,
+        };
+        set(self.0.as_raw_fd(), &attributes, flags)
+    }
+
+    /// Who owns the file or folder on top.
+    pub(crate) fn owner(&self) -> io::Result<Uid> {
+        Ok(Uid::from_raw(fstat(&self.0)?.st_uid))
+    }
+
     /// Puts it over the file or folder.
     pub(crate) fn place(&self, over: BorrowedFd<'_>) -> io::Result<()> {
         let flags = MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH;
@@ -90,10 +118,14 @@ pub(crate) fn forbid_here(at: BorrowedFd<'_>, forbidden: Forbidden) -> io::Resul
 
 fn forbid(descriptor: i32, forbidden: Forbidden, flags: u32) -> io::Result<()> {
     let attributes = libc::mount_attr { attr_set: forbidden.0, attr_clr: 0, propagation: 0, userns_fd: 0 };
+    set(descriptor, &attributes, flags)
+}
+
+fn set(descriptor: i32, attributes: &libc::mount_attr, flags: u32) -> io::Result<()> {
     let flags = flags | libc::AT_EMPTY_PATH as u32;
     let (empty, size) = (c"".as_ptr(), size_of::<libc::mount_attr>());
     // SAFETY: the structure outlives the call and its size is given.
-    done(unsafe { libc::syscall(libc::SYS_mount_setattr, descriptor, empty, flags, &raw const attributes, size) })
+    done(unsafe { libc::syscall(libc::SYS_mount_setattr, descriptor, empty, flags, &raw const *attributes, size) })
 }
 
 fn configure(context: &OwnedFd, name: &CStr, value: Option<&str>) -> io::Result<()> {

@@ -100,6 +100,9 @@ fn refused(sockets: Sockets) -> Result<BTreeMap<i64, Vec<SeccompRule>>, String> 
     rules.insert(libc::SYS_clone, clones.collect::<Result<_, _>>()?);
     let typing = TYPING.into_iter().map(|request| rule(&[(1, Eq, request)]));
     rules.insert(libc::SYS_ioctl, typing.collect::<Result<_, _>>()?);
+    // A lease on a file that one may only read holds up everybody else who opens it.
+    let lease = u64::from(libc::F_SETLEASE.unsigned_abs());
+    rules.insert(libc::SYS_fcntl, vec![rule(&[(1, Eq, lease)])?]);
     let number = |family: libc::c_int| u64::from(family.unsigned_abs());
     let netlink = number(libc::AF_NETLINK);
     let mut families = vec![number(libc::AF_UNIX), netlink];

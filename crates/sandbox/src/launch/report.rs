@@ -1,6 +1,7 @@
 //! The pipe by which the processes between supervisor and program say what went wrong, or what does not hold. It closes
 //! when the program starts, and that says that it did.
 
+use crate::unreadable::Plain;
 use crate::wall::{MissingWall, Wall};
 use crate::wire::Fault;
 use nix::fcntl::OFlag;
@@ -14,6 +15,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 enum Line {
     Fault(Fault),
     Missing(MissingWall),
+    Plain(Plain),
 }
 
 /// The writing end.
@@ -30,6 +32,11 @@ impl Reporter {
     /// Something asked for does not hold; the work goes on.
     pub(crate) fn missing(&mut self, wall: MissingWall) {
         self.write(&Line::Missing(wall));
+    }
+
+    /// A bind's files are whose they are outside.
+    pub(crate) fn plain(&mut self, plain: Plain) {
+        self.write(&Line::Plain(plain));
     }
 
     /// It cannot be started; the calling process should end.
@@ -69,6 +76,13 @@ impl Reporting {
         Ok(())
     }
 
+    /// A bind's files are whose they are outside; nothing is missing for it, but some may be closed.
+    pub(crate) fn plain(&mut self, plain: Plain) {
+        if let Some(reporter) = &mut self.reporter {
+            reporter.plain(plain);
+        }
+    }
+
     /// It cannot be started at all.
     pub(crate) fn fault(&mut self, fault: Fault) {
         if let Some(reporter) = &mut self.reporter {
@@ -94,8 +108,8 @@ pub(crate) struct Listener {
 pub(crate) enum Start {
     /// The pipe is still open.
     Pending,
-    /// The program runs; this does not hold.
-    Running(Vec<MissingWall>),
+    /// The program runs; these walls do not hold, and these binds are plain.
+    Running(Vec<MissingWall>, Vec<Plain>),
     /// It does not.
     Failed(Fault),
 }
@@ -124,10 +138,11 @@ impl Listener {
     }
 
     fn conclusion(&mut self) -> Start {
-        let mut weaker = Vec::new();
+        let (mut weaker, mut plain) = (Vec::new(), Vec::new());
         for line in self.bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             match serde_json::from_slice(line) {
                 Ok(Line::Missing(wall)) => weaker.push(wall),
+                Ok(Line::Plain(bind)) => plain.push(bind),
                 Ok(Line::Fault(fault)) => return Start::Failed(fault),
                 Err(_) => {
                     let what = "understand why the program did not start".to_owned();
@@ -135,6 +150,6 @@ impl Listener {
                 }
             }
         }
-        Start::Running(weaker)
+        Start::Running(weaker, plain)
     }
 }

@@ -15,6 +15,7 @@ mod devices;
 mod forward;
 mod init;
 mod namespaces;
+mod owner;
 mod place;
 mod root;
 

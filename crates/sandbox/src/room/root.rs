@@ -6,6 +6,7 @@ use super::DEFAULT_TMP;
 use super::devices;
 use super::init::MARKER;
 use super::namespaces::Privilege;
+use super::owner::Owners;
 use super::place::NewRoot;
 use crate::job::{Bind, BindMode, Room};
 use crate::kernel::mount::{self, Forbidden, Tree};
@@ -68,8 +69,9 @@ pub(super) fn build(room: &Room, privilege: Privilege, user: (Uid, Gid), missing
     let mask = umask(Mode::S_IWGRP | Mode::S_IWOTH);
     let mut pieces = system().map_err(wall("open the system's folders"))?;
     let devices = devices::outside().map_err(wall("open the devices"))?;
+    let mut owners = Owners::new(privilege, user.0);
     for bind in &room.binds {
-        pieces.push(open(bind, privilege)?);
+        pieces.push(open(bind, privilege, &mut owners, missing)?);
     }
     let root = stage().map_err(wall("mount an empty root"))?;
     let tmp_bytes = if room.tmp_bytes == 0 { DEFAULT_TMP } else { room.tmp_bytes };
@@ -106,7 +108,7 @@ fn system() -> io::Result<Vec<Piece>> {
 }
 
 /// Opens what the caller bound.
-fn open(bind: &Bind, privilege: Privilege) -> Result<Piece, Fault> {
+fn open(bind: &Bind, privilege: Privilege, owners: &mut Owners, missing: &mut Reporting) -> Result<Piece, Fault> {
     let refuse = |why: String| Fault::Bind { path: bind.source.clone(), why };
     let facts = bind.source.metadata().map_err(|error| refuse(error.to_string()))?;
     let (tree, forbidden) = match &bind.mode {
@@ -122,6 +124,11 @@ fn open(bind: &Bind, privilege: Privilege) -> Result<Piece, Fault> {
     };
     let tree = tree.map_err(|error| refuse(error.to_string()))?;
     tree.forbid(forbidden).map_err(|error| refuse(error.to_string()))?;
+    if bind.mode == BindMode::ReadOnly
+        && let Some(plain) = owners.show(&tree, &bind.source)
+    {
+        missing.plain(plain);
+    }
     Ok(Piece { at: bind.at.clone(), what: if facts.is_dir() { What::Folder(tree) } else { What::File(tree) } })
 }
 

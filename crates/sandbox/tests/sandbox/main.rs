@@ -1,6 +1,7 @@
 //! The sandbox as its callers meet it: real processes, real namespaces.
 
 mod nested;
+mod owner;
 mod plain;
 mod room;
 mod support;

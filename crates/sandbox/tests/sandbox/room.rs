@@ -13,11 +13,11 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// A shell line in a room with these binds.
-fn inside(line: &str, binds: Vec<Bind>) -> Job {
+pub fn inside(line: &str, binds: Vec<Bind>) -> Job {
     Job { walls: Walls::Room(Room { binds, ..Room::default() }), ..shell(line) }
 }
 
-fn bind(source: &Path, at: &str, mode: BindMode) -> Bind {
+pub fn bind(source: &Path, at: &str, mode: BindMode) -> Bind {
     Bind { source: source.to_owned(), at: at.into(), mode }
 }
 
@@ -28,7 +28,7 @@ fn given() -> TempDir {
     folder
 }
 
-fn says(line: &str, binds: Vec<Bind>) -> String {
+pub fn says(line: &str, binds: Vec<Bind>) -> String {
     let finished = done(&inside(line, binds));
     format!("{}{}", stdout(&finished), stderr(&finished))
 }
@@ -372,6 +372,7 @@ fn every_wall_holds_here_and_says_so() {
     let found = probe();
     assert!(found.room_holds(), "this machine cannot prove the room: {found:#?}");
     assert!(found.landlock_abi > 0 && !found.nested, "{found:?}");
+    assert!(found.private_files.readable, "{found:?}");
 }
 
 #[test]
