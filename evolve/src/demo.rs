@@ -24,8 +24,8 @@ const SAMPLE: [(&str, &str); 11] = sample![
     "checks/run.sh" from "checks/run.sh",
     "src/lib.rs" from "src/lib.rs",
     "src/main.rs" from "src/main.rs",
-    "tests/reading.rs" from "tests/reading.rs",
-    "tests/writing.rs" from "tests/writing.rs",
+    "tests/reading.rs" from "tests.in/reading.rs",
+    "tests/writing.rs" from "tests.in/writing.rs",
 ];
 
 /// One goal with its cassette, and how it ends when the bundled cassette is played.
