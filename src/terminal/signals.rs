@@ -7,29 +7,49 @@ use tokio_util::sync::CancellationToken;
 
 /// Cancel one piece of work when the person or the system says stop. Runs until the program ends.
 pub async fn watch(cancel: CancellationToken) {
-    on_each(|| cancel.clone()).await;
+    on_each(|_| {
+        if cancel.is_cancelled() {
+            at_once();
+        }
+        cancel.cancel();
+    })
+    .await;
 }
 
-/// Cancel whatever prompt of the REPL is under way.
+/// Stop whatever prompt of the REPL is under way; end the REPL where the system asks for it.
 pub async fn watch_each(interrupt: Interrupt) {
-    on_each(|| interrupt.token()).await;
+    on_each(|asked| match asked {
+        Asked::ByPerson if interrupt.token().is_cancelled() => at_once(),
+        Asked::ByPerson => interrupt.token().cancel(),
+        Asked::BySystem if interrupt.is_leaving() => at_once(),
+        Asked::BySystem => interrupt.leave(),
+    })
+    .await;
 }
 
-async fn on_each(token: impl Fn() -> CancellationToken) {
+/// Who says stop.
+enum Asked {
+    /// Ctrl-C.
+    ByPerson,
+    /// The terminal went away, or something ends the program.
+    BySystem,
+}
+
+/// Asked twice: whoever asks does not want to wait for an orderly end.
+fn at_once() {
+    std::process::exit(i32::from(Ending::Interrupted.exit_code()));
+}
+
+async fn on_each(mut stop: impl FnMut(Asked)) {
     let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
     let mut streams: Vec<_> = kinds.into_iter().filter_map(|kind| signal(kind).ok()).collect();
     let [interrupt, terminate, hangup] = streams.as_mut_slice() else { return };
     loop {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-            _ = hangup.recv() => {}
-        }
-        let token = token();
-        if token.is_cancelled() {
-            // Asked twice: whoever asks does not want to wait for an orderly end.
-            std::process::exit(i32::from(Ending::Interrupted.exit_code()));
-        }
-        token.cancel();
+        let asked = tokio::select! {
+            _ = interrupt.recv() => Asked::ByPerson,
+            _ = terminate.recv() => Asked::BySystem,
+            _ = hangup.recv() => Asked::BySystem,
+        };
+        stop(asked);
     }
 }

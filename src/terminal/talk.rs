@@ -1,16 +1,19 @@
 //! Opens the REPL: on a new session, or on one that goes on.
 
 use crate::cli::Flags;
+use crate::markdown::Ground;
 use crate::open::{self, Opened};
-use crate::repl::{self, Asker, Input, Interrupt, Lines, Look, Repl, Screen, Thinking};
+use crate::repl::{self, Asker, Input, Interrupt, Lines, Look, Repl, Screen, Taste, Thinking};
 use crate::signals;
 use crate::streams;
 use crate::surroundings::Surroundings;
+use selfsmith_agent::config::Theme;
 use selfsmith_agent::ending::Ending;
 use selfsmith_agent::texts::fill;
 use selfsmith_agent::wire::{self, Which, WithPrompt};
 use std::io::IsTerminal;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::runtime::Runtime;
 
 /// Run it.
@@ -32,11 +35,19 @@ fn opened(
 ) -> Result<Ending, open::Refusal> {
     let Opened { choices, around, cassette, loaded } = open::open(flags, surroundings)?;
     let texts = surroundings.texts;
-    let look = surroundings.look_of_terminal();
+    let wished = &loaded.config.screen;
+    let look = match surroundings.look_of_terminal() {
+        Look::Rich(_) if wished.theme == Theme::None => Look::Plain,
+        look => look,
+    };
     let interrupt = Interrupt::default();
     let (input, asker) = keyboard(look, surroundings, &interrupt);
-    let thinking = if loaded.config.screen.show_thinking { Thinking::Shown } else { Thinking::Hidden };
-    let screen = Arc::new(Screen::new(texts, look, thinking, asker));
+    let taste = Taste {
+        thinking: if wished.show_thinking { Thinking::Shown } else { Thinking::Hidden },
+        delay: Duration::try_from_secs_f64(wished.typewriter_delay).unwrap_or_default(),
+        ground: if wished.theme == Theme::Light { Ground::Light } else { Ground::Dark },
+    };
+    let screen = Arc::new(Screen::new(texts, look, taste, asker, interrupt.clone()));
     let session = wire::session(&choices, &around, &cassette, which, screen.clone())
         .map_err(|error| open::wire_refusal(&error, surroundings))?;
     for notice in loaded.notices(texts) {
@@ -60,7 +71,10 @@ fn keyboard(look: Look, surroundings: &Surroundings, interrupt: &Interrupt) -> (
     let terminal = std::io::stdin().is_terminal();
     if terminal && look != Look::Bare {
         let history = surroundings.history();
-        return (repl::editor(surroundings.texts, history.as_deref(), look), Asker::Editor(interrupt.clone()));
+        return (
+            repl::editor(surroundings.texts, history.as_deref(), look, interrupt),
+            Asker::Editor(interrupt.clone()),
+        );
     }
     let lines = Lines::stdin();
     (Input::Lines(lines.clone()), if terminal { Asker::Lines(lines) } else { Asker::Nobody })

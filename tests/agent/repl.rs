@@ -203,6 +203,7 @@ fn ctrl_c_stops_the_turn_and_the_session_goes_on() {
     terminal.expect("/help");
     terminal.press("first\r");
     terminal.expect("I begin");
+    terminal.expect("thinking… 1 s");
     terminal.press("\u{3}");
     terminal.expect("stopped");
     terminal.press("second\r");
@@ -211,6 +212,26 @@ fn ctrl_c_stops_the_turn_and_the_session_goes_on() {
     terminal.press("\u{3}");
     terminal.expect("again");
     terminal.press("\u{3}");
+    terminal.ends_with(0);
+}
+
+#[test]
+fn a_terminal_that_goes_away_ends_it_even_on_an_empty_prompt() {
+    let world = World::new(vec![]);
+    let mut terminal = Terminal::start(&world, "xterm-256color", &[]);
+    terminal.expect("> ");
+    terminal.process.kill(ptyprocess::Signal::SIGTERM).expect("it is alive");
+    terminal.ends_with(130);
+}
+
+#[test]
+fn a_typewriter_delay_prints_the_same_words() {
+    let world = World::new(vec![says("Slow **words**.")]).settings("cli: { typewriter_delay: 0.01, theme: light }\n");
+    let mut terminal = Terminal::start(&world, "xterm-256color", &[]);
+    terminal.expect("/help");
+    terminal.press("hello\r");
+    terminal.expect("Slow words.");
+    terminal.leave();
     terminal.ends_with(0);
 }
 

@@ -1,6 +1,6 @@
 //! Syntax colours for lines of code, loaded on first use. Without the feature `highlight`, plain lines.
 
-use super::Colours;
+use super::{Colours, Ground};
 
 #[cfg(feature = "highlight")]
 pub use coloured::Highlighter;
@@ -9,7 +9,7 @@ pub use plain::Highlighter;
 
 #[cfg(feature = "highlight")]
 mod coloured {
-    use super::Colours;
+    use super::{Colours, Ground};
     use std::sync::LazyLock;
     use syntect::easy::HighlightLines;
     use syntect::highlighting::{Color, FontStyle, Theme, ThemeSet};
@@ -19,25 +19,34 @@ mod coloured {
     const MAX_LINE: usize = 4096;
 
     static SYNTAXES: LazyLock<SyntaxSet> = LazyLock::new(two_face::syntax::extra_newlines);
-    static THEME: LazyLock<Theme> =
-        LazyLock::new(|| ThemeSet::load_defaults().themes.remove("base16-ocean.dark").unwrap_or_default());
+    static DARK: LazyLock<Theme> = LazyLock::new(|| theme("base16-ocean.dark"));
+    static LIGHT: LazyLock<Theme> = LazyLock::new(|| theme("InspiredGitHub"));
+
+    fn theme(name: &str) -> Theme {
+        ThemeSet::load_defaults().themes.remove(name).unwrap_or_default()
+    }
 
     /// Colours one block of code at a time.
     pub struct Highlighter {
         colours: Colours,
+        ground: Ground,
         state: Option<HighlightLines<'static>>,
     }
 
     impl Highlighter {
         /// No block yet.
-        pub fn new(colours: Colours) -> Self {
-            Self { colours, state: None }
+        pub fn new(colours: Colours, ground: Ground) -> Self {
+            Self { colours, ground, state: None }
         }
 
         /// A block in a language begins; an unknown one stays plain.
         pub fn start(&mut self, language: &str) {
             let syntax = (!language.is_empty()).then(|| SYNTAXES.find_syntax_by_token(language)).flatten();
-            self.state = syntax.map(|syntax| HighlightLines::new(syntax, &THEME));
+            let theme = match self.ground {
+                Ground::Dark => &*DARK,
+                Ground::Light => &*LIGHT,
+            };
+            self.state = syntax.map(|syntax| HighlightLines::new(syntax, theme));
         }
 
         /// A line of it.
@@ -81,14 +90,14 @@ mod coloured {
 
 #[cfg(not(feature = "highlight"))]
 mod plain {
-    use super::Colours;
+    use super::{Colours, Ground};
 
     /// Prints lines as they are.
     pub struct Highlighter;
 
     impl Highlighter {
         /// Nothing to load.
-        pub fn new(_colours: Colours) -> Self {
+        pub fn new(_colours: Colours, _ground: Ground) -> Self {
             Self
         }
 

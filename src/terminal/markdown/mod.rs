@@ -20,6 +20,15 @@ pub enum Colours {
     Indexed,
 }
 
+/// The ground that colours stand on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ground {
+    /// Dark.
+    Dark,
+    /// Light.
+    Light,
+}
+
 /// A stream of Markdown on its way to a terminal.
 pub struct Markdown {
     splitter: Splitter,
@@ -29,8 +38,8 @@ pub struct Markdown {
 
 impl Markdown {
     /// A fresh stream.
-    pub fn new(colours: Colours) -> Self {
-        Self { splitter: Splitter::default(), highlighter: Highlighter::new(colours), started: false }
+    pub fn new(colours: Colours, ground: Ground) -> Self {
+        Self { splitter: Splitter::default(), highlighter: Highlighter::new(colours, ground), started: false }
     }
 
     /// A piece of text came: what can be printed now, line ends included.
@@ -78,7 +87,7 @@ mod tests {
                         let x = 1;\n```\n\n| a | b |\n|---|--:|\n| 中文 | 2 |\n\n1. first\n   ```sh\n   ls\n   ```\n2. second\n> quote\n\nend";
 
     fn whole(text: &str, pieces: &[&str]) -> String {
-        let mut markdown = Markdown::new(Colours::Indexed);
+        let mut markdown = Markdown::new(Colours::Indexed, Ground::Dark);
         let mut out: String = pieces.iter().map(|piece| markdown.push(piece)).collect();
         out.push_str(&markdown.finish());
         assert!(!text.is_empty());
@@ -106,7 +115,7 @@ mod tests {
 
     #[test]
     fn a_line_of_code_is_printed_before_its_block_ends() {
-        let mut markdown = Markdown::new(Colours::Indexed);
+        let mut markdown = Markdown::new(Colours::Indexed, Ground::Dark);
         let shown = markdown.push("```\nfirst\nsec");
         assert!(shown.contains("first") && !shown.contains("sec"));
     }

@@ -15,21 +15,43 @@ use tokio_util::sync::CancellationToken;
 /// How often a reader of lines looks whether its question is void.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// The token of the prompt under way, for whoever has to stop it.
+/// How the work, or the whole REPL, is stopped from outside.
 #[derive(Clone, Default)]
-pub struct Interrupt(Arc<Mutex<CancellationToken>>);
+pub struct Interrupt {
+    token: Arc<Mutex<CancellationToken>>,
+    leave: Arc<AtomicBool>,
+    /// Wakes the line editor, which takes it back by itself.
+    wake: Arc<AtomicBool>,
+}
 
 impl Interrupt {
     /// A fresh token: a new prompt starts.
     pub fn renew(&self) -> CancellationToken {
         let token = CancellationToken::new();
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = token.clone();
+        *self.token.lock().unwrap_or_else(PoisonError::into_inner) = token.clone();
         token
     }
 
     /// The present token.
     pub fn token(&self) -> CancellationToken {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.token.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The program is asked to end: stop the work, and take no further prompt.
+    pub fn leave(&self) {
+        self.leave.store(true, Ordering::SeqCst);
+        self.wake.store(true, Ordering::SeqCst);
+        self.token().cancel();
+    }
+
+    /// Whether it was.
+    pub fn is_leaving(&self) -> bool {
+        self.leave.load(Ordering::SeqCst)
+    }
+
+    /// What wakes a line editor.
+    pub fn wake(&self) -> Arc<AtomicBool> {
+        self.wake.clone()
     }
 }
 

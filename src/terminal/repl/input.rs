@@ -1,5 +1,6 @@
 //! Where prompts come from: a line editor on a terminal, plain lines from a pipe or a dumb terminal.
 
+use super::ask::Interrupt;
 use super::palette::{self, Choices};
 use reedline::{DefaultPrompt, DefaultPromptSegment, FileBackedHistory, Reedline, Signal, ValidationResult, Validator};
 use std::io::BufRead;
@@ -10,6 +11,18 @@ use std::time::Duration;
 
 /// Lines that the history file keeps.
 const HISTORY: usize = 2000;
+
+/// How often a wait for a line looks whether the program is asked to end.
+const PATIENCE: Duration = Duration::from_millis(250);
+
+/// Whether the line editor paints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Colouring {
+    /// It does.
+    On,
+    /// It does not.
+    Off,
+}
 
 /// What the person did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,10 +45,11 @@ pub enum Input {
 
 impl Input {
     /// A line editor with history, and a menu of these commands that opens on `/`.
-    pub fn editor(history: Option<&Path>, choices: Choices, colours: bool) -> Self {
+    pub fn editor(history: Option<&Path>, choices: Choices, colours: Colouring, interrupt: &Interrupt) -> Self {
         let empty = palette::Empty::default();
         let mut editor = palette::fit(Reedline::create(), choices, &empty)
-            .with_ansi_colors(colours)
+            .with_ansi_colors(colours == Colouring::On)
+            .with_break_signal(interrupt.wake())
             .with_validator(Box::new(Continued));
         let history = history.and_then(|path| {
             std::fs::create_dir_all(path.parent()?).ok()?;
@@ -49,21 +63,25 @@ impl Input {
     }
 
     /// The next prompt.
-    pub fn next(&mut self, mark: &str) -> Typed {
+    pub fn next(&mut self, interrupt: &Interrupt) -> Typed {
+        if interrupt.is_leaving() {
+            return Typed::End;
+        }
         match self {
             Self::Editor(editor, empty) => {
                 empty.set(true);
-                let left = DefaultPromptSegment::Basic(mark.to_owned());
-                match editor.read_line(&DefaultPrompt::new(left, DefaultPromptSegment::Empty)) {
+                let prompt = DefaultPrompt::new(DefaultPromptSegment::Empty, DefaultPromptSegment::Empty);
+                match editor.read_line(&prompt) {
                     Ok(Signal::Success(line)) => Typed::Line(line.replace("\\\n", "\n")),
                     Ok(Signal::CtrlC) => Typed::Interrupt,
                     Ok(_) | Err(_) => Typed::End,
                 }
             }
             Self::Lines(lines) => loop {
-                match lines.next(Duration::from_secs(3600)) {
+                match lines.next(PATIENCE) {
                     Some(Some(line)) => break Typed::Line(line),
                     Some(None) => break Typed::End,
+                    None if interrupt.is_leaving() => break Typed::End,
                     None => {}
                 }
             },

@@ -8,11 +8,11 @@ mod screen;
 
 pub use ask::{Asker, Interrupt};
 pub use input::{Input, Lines};
-pub use screen::{Look, Screen, Thinking};
+pub use screen::{Look, Screen, Taste, Thinking};
 
 use crate::streams;
 use commands::{Bench, Flow, Models};
-use input::Typed;
+use input::{Colouring, Typed};
 use selfsmith_agent::ending::Ending;
 use selfsmith_agent::session::Session;
 use selfsmith_agent::texts::{Texts, fill};
@@ -41,9 +41,10 @@ pub struct Repl {
 }
 
 /// The line editor with its history and the menu of commands.
-pub fn editor(texts: &Texts, history: Option<&Path>, look: Look) -> Input {
+pub fn editor(texts: &Texts, history: Option<&Path>, look: Look, interrupt: &Interrupt) -> Input {
     let choices = commands::TABLE.iter().map(|c| (format!("/{}", c.name), (c.about)(texts).to_owned())).collect();
-    Input::editor(history, choices, matches!(look, Look::Rich(_)))
+    let colours = if matches!(look, Look::Rich(_)) { Colouring::On } else { Colouring::Off };
+    Input::editor(history, choices, colours, interrupt)
 }
 
 impl Repl {
@@ -55,7 +56,8 @@ impl Repl {
         say(&fill(self.texts.welcome, &values));
         let mut asked_to_leave = false;
         loop {
-            match self.input.next("") {
+            match self.input.next(&self.interrupt) {
+                Typed::End if self.interrupt.is_leaving() => return Ending::Interrupted,
                 Typed::End => return Ending::Done,
                 Typed::Interrupt if asked_to_leave => return Ending::Done,
                 Typed::Interrupt => {

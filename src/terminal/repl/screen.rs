@@ -3,10 +3,10 @@
 //! Only the line that counts is ever rewritten, and it is wiped before anything else is printed; scrollback is left
 //! alone. Without a terminal there is no such line and no colour, and the answer is passed on as it comes.
 
-use super::ask::Asker;
+use super::ask::{Asker, Interrupt};
 use crate::activity;
 use crate::clean::{clean, one_line};
-use crate::markdown::{Colours, Markdown};
+use crate::markdown::{Colours, Ground, Markdown};
 use crate::streams;
 use console::Style;
 use futures::future::BoxFuture;
@@ -15,7 +15,7 @@ use selfsmith_agent::frontend::{Decision, Frontend};
 use selfsmith_agent::message::ToolCall;
 use selfsmith_agent::texts::{Texts, fill};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// What the terminal can do, found out once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,12 +37,24 @@ pub enum Thinking {
     Hidden,
 }
 
+/// How the person wants it.
+#[derive(Debug, Clone, Copy)]
+pub struct Taste {
+    /// Whether thoughts are shown.
+    pub thinking: Thinking,
+    /// Between two characters of an answer; nothing where it is to come at once.
+    pub delay: Duration,
+    /// The ground that colours stand on.
+    pub ground: Ground,
+}
+
 /// The screen.
 pub struct Screen {
     texts: &'static Texts,
     look: Look,
-    thinking: Thinking,
+    taste: Taste,
     asker: Asker,
+    interrupt: Interrupt,
     state: Mutex<State>,
 }
 
@@ -63,8 +75,8 @@ struct State {
 
 impl Screen {
     /// A screen.
-    pub fn new(texts: &'static Texts, look: Look, thinking: Thinking, asker: Asker) -> Self {
-        Self { texts, look, thinking, asker, state: Mutex::new(State::default()) }
+    pub fn new(texts: &'static Texts, look: Look, taste: Taste, asker: Asker, interrupt: Interrupt) -> Self {
+        Self { texts, look, taste, asker, interrupt, state: Mutex::new(State::default()) }
     }
 
     /// Called a few times a second: keeps the counting line true.
@@ -122,27 +134,51 @@ impl Screen {
             state.waiting = None;
             let text = clean(text);
             state.open_line = !text.ends_with('\n');
-            streams::data(&text);
+            self.write(&text);
             return;
         };
-        let shown = state.markdown.get_or_insert_with(|| Markdown::new(colours)).push(text);
+        let shown = state.markdown.get_or_insert_with(|| Markdown::new(colours, self.taste.ground)).push(text);
         if !shown.is_empty() {
             Self::wipe(state);
-            streams::data(&shown);
+            self.write(&shown);
         }
+    }
+
+    /// Words of an answer, as a typewriter where that is wished; an interrupt lets the rest come at once. Escape
+    /// sequences go out whole.
+    fn write(&self, text: &str) {
+        if self.taste.delay.is_zero() || self.look == Look::Bare {
+            streams::data(text);
+            return;
+        }
+        let mut rest = text;
+        while let Some(first) = rest.chars().next() {
+            if self.interrupt.token().is_cancelled() {
+                break;
+            }
+            let escape = first == '\u{1b}';
+            let end = if escape { rest.find('m').map_or(rest.len(), |at| at + 1) } else { first.len_utf8() };
+            let (piece, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
+            streams::data(piece);
+            rest = after;
+            if !escape {
+                std::thread::sleep(self.taste.delay);
+            }
+        }
+        streams::data(rest);
     }
 
     fn finish_answer(&self, state: &mut State) {
         if let Some(mut markdown) = state.markdown.take() {
             let rest = markdown.finish();
             Self::wipe(state);
-            streams::data(&rest);
+            self.write(&rest);
         }
         self.end_line(state);
     }
 
     fn thought(&self, state: &mut State, text: &str) {
-        if self.thinking == Thinking::Hidden {
+        if self.taste.thinking == Thinking::Hidden {
             return;
         }
         Self::wipe(state);
