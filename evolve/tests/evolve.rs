@@ -40,15 +40,19 @@ impl Machine {
     }
 
     fn selfsmith(&self, arguments: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_selfsmith"))
+        self.command(arguments).output().expect("starts")
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_selfsmith"));
+        command
             .args(arguments)
             .current_dir(self.repo())
             .env("XDG_STATE_HOME", self.place.path().join("state"))
             .env("XDG_DATA_HOME", self.place.path().join("data"))
             .env("XDG_CONFIG_HOME", self.place.path().join("config"))
-            .env("KEY_OF_THE_OWNER", "not-for-the-room")
-            .output()
-            .expect("starts")
+            .env("KEY_OF_THE_OWNER", "not-for-the-room");
+        command
     }
 
     fn head(&self) -> String {
@@ -166,7 +170,7 @@ fn a_model_behind_the_relay_proposes_and_its_recording_replays_to_the_same_verdi
     assert_eq!(text(&line, "verdict"), Some("accept"), "{line} {}", told(&output));
     assert_eq!(handler.requests().len(), 2);
     let asked = handler.requests().iter().map(ToString::to_string).collect::<String>();
-    assert!(asked.contains("SELFSMITH_BASE_URL") && !asked.contains("not-for-the-room"), "{asked}");
+    assert!(asked.contains("PATH=") && !asked.contains("not-for-the-room"), "{asked}");
     drop(server);
 
     let page = machine.selfsmith(&["review", "show", text(&line, "candidate").expect("has one")]);
@@ -177,4 +181,88 @@ fn a_model_behind_the_relay_proposes_and_its_recording_replays_to_the_same_verdi
     let again = last(&replayed);
     assert_eq!(text(&again, "verdict"), Some("accept"), "{again} {}", told(&replayed));
     assert!(!String::from_utf8_lossy(&replayed.stdout).contains("was recorded from another request"), "no drift");
+}
+
+/// A run whose proposer waits for the file `go` in its folder.
+struct Waiting {
+    child: std::process::Child,
+    lines: std::io::Lines<std::io::BufReader<std::process::ChildStdout>>,
+    folder: PathBuf,
+}
+
+impl Waiting {
+    fn start(machine: &Machine) -> Self {
+        use std::io::BufRead;
+        let waits = r#"cmd:sh -c 'touch here; until [ -e go ]; do sleep 0.05; done; rm go here; sed -i "s/nothing to read/nothing/" src/lib.rs'"#;
+        let mut child = machine
+            .command(&["evolve", "--goal", "Say less", "--proposer", waits, "--json", "--landing", "auto"])
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .expect("starts");
+        let mut lines = std::io::BufReader::new(child.stdout.take().expect("is piped")).lines();
+        let started = loop {
+            let line = lines.next().expect("there is more").expect("reads");
+            let line: Value = serde_json::from_str(&line).expect("is JSON");
+            if text(&line, "type") == Some("cycle_started") {
+                break line;
+            }
+        };
+        let folder = PathBuf::from(text(&started, "folder").expect("is named"));
+        let waiting = Self { child, lines, folder };
+        while !waiting.folder.join("here").exists() {
+            std::thread::yield_now();
+        }
+        waiting
+    }
+
+    fn end(mut self) -> (Option<i32>, Value) {
+        let last = self.lines.by_ref().map_while(Result::ok).last().unwrap_or_default();
+        let code = self.child.wait().expect("ends").code();
+        (code, serde_json::from_str(&last).unwrap_or_default())
+    }
+}
+
+#[test]
+fn a_target_that_moved_meanwhile_ends_with_13_and_stays() {
+    let machine = Machine::new("");
+    let waiting = Waiting::start(&machine);
+    let commit =
+        ["-c", "user.name=A", "-c", "user.email=a@example.invalid", "commit", "-q", "--allow-empty", "-m", "Mine"];
+    let done = Command::new("git").arg("-C").arg(machine.repo()).args(commit).status().expect("git starts");
+    assert!(done.success());
+    let mine = machine.head();
+    fs::write(waiting.folder.join("go"), "").expect("file");
+    let (code, line) = waiting.end();
+    assert_eq!((code, text(&line, "end")), (Some(13), Some("stale")), "{line}");
+    assert_eq!(machine.head(), mine);
+}
+
+#[test]
+fn ctrl_c_ends_with_130_and_the_next_command_goes_on() {
+    let machine = Machine::new("");
+    let before = machine.head();
+    let waiting = Waiting::start(&machine);
+    let pid = waiting.child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &pid]).status().expect("kill starts").success());
+    let (code, line) = waiting.end();
+    assert_eq!(code, Some(130), "{line}");
+    assert_eq!(machine.head(), before);
+    assert_eq!(machine.selfsmith(&["lineage", "--verify"]).status.code(), Some(0));
+}
+
+#[test]
+fn what_could_not_be_proposed_ends_with_12_and_what_is_too_large_with_11() {
+    let machine = Machine::new("");
+    let none = machine.selfsmith(&["evolve", "--goal", "x", "--proposer", "cmd:false", "--json"]);
+    assert_eq!(
+        (none.status.code(), text(&last(&none), "verdict")),
+        (Some(12), Some("inconclusive")),
+        "{}",
+        told(&none)
+    );
+    let large = r#"cmd:sh -c 'i=0; while [ $i -lt 250 ]; do echo "// Line $i."; i=$((i+1)); done >> src/lib.rs'"#;
+    let output = machine.selfsmith(&["evolve", "--goal", "x", "--proposer", large, "--json", "--landing", "auto"]);
+    let line = last(&output);
+    assert_eq!((output.status.code(), text(&line, "verdict")), (Some(11), Some("needs-human")), "{line}");
+    assert_eq!(line.get("landed"), Some(&Value::Null));
 }
