@@ -112,8 +112,9 @@ pub fn learn(
             .to_owned();
         (report)(Progress::Notice { text });
     }
-    // Without it the next cycle learns again, no more.
-    if let Ok(text) = serde_json::to_vec(&facts) {
+    // Without it the next cycle learns again, no more. What does not build may be the machine's, so it is not remembered.
+    let builds = facts.build.broken.is_none() && facts.tests.broken.is_none();
+    if let (true, Ok(text)) = (builds, serde_json::to_vec(&facts)) {
         let _ = fs::write(shop.slot.facts_file(), text);
     }
     Ok(facts)

@@ -66,6 +66,8 @@ pub struct Finding {
     pub code: String,
     /// Its sentence.
     pub message: String,
+    /// Id of the package that was compiled.
+    pub package: String,
     /// File of its first place, from the workspace's root.
     pub file: String,
     /// As the compiler prints it.
@@ -91,7 +93,7 @@ impl Compiled {
             match message {
                 Ok(Message::CompilerArtifact(artifact)) => compiled.units.push(unit(artifact)),
                 Ok(Message::CompilerMessage(message)) if compiled.findings.len() < MOST_FINDINGS => {
-                    compiled.findings.extend(finding(message.message));
+                    compiled.findings.extend(finding(message.package_id.repr, message.message));
                 }
                 Ok(Message::BuildScriptExecuted(script)) => compiled.scripts.push(Script {
                     package: script.package_id.repr,
@@ -162,19 +164,20 @@ pub fn kind_word(kind: &TargetKind) -> String {
     }
 }
 
-fn finding(diagnostic: Diagnostic) -> Option<Finding> {
+fn finding(package: String, diagnostic: Diagnostic) -> Option<Finding> {
     let level = match diagnostic.level {
         DiagnosticLevel::Error | DiagnosticLevel::Ice => Level::Error,
         DiagnosticLevel::Warning => Level::Warning,
         _ => return None,
     };
     let place = diagnostic.spans.iter().find(|span| span.is_primary).or(diagnostic.spans.first());
-    // `2 warnings emitted`, `aborting due to …`: about other findings.
-    if place.is_none() && diagnostic.code.is_none() {
+    let about_others = ["aborting due to", "warning emitted", "warnings emitted"];
+    if place.is_none() && about_others.iter().any(|words| diagnostic.message.contains(words)) {
         return None;
     }
     Some(Finding {
         level,
+        package,
         code: diagnostic.code.as_ref().map_or_else(|| "rustc".to_owned(), |code| code.code.clone()),
         message: diagnostic.message.clone(),
         file: place.map_or_else(String::new, |span| span.file_name.clone()),

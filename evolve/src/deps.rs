@@ -4,6 +4,8 @@
 //! Promises that mirrors and source replacement hold in the room as they hold outside, and that no token goes along. The
 //! only program it runs outside of the room is `cargo fetch`, in the base's files.
 
+mod readable;
+
 use crate::cargo_config::Sources;
 use crate::toolchain::Toolchain;
 use selfsmith_sandbox::{Bind, BindMode, Cancel, Environment, Job, Limits, Program, SandboxError, Walls, run};
@@ -48,6 +50,14 @@ pub enum DependenciesError {
     /// Cargo did not start.
     #[error("start cargo fetch")]
     Start(#[source] SandboxError),
+    /// A package could not be made readable.
+    #[error("copy {path}")]
+    Copy {
+        /// Which file or folder.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
     /// Cargo complained.
     #[error("fetch the dependencies of the base's lock file: {said}")]
     Fetch {
@@ -61,6 +71,7 @@ impl DependenciesError {
     pub const fn hint(&self) -> &'static str {
         match self {
             Self::NoLock => "run `cargo generate-lockfile` and commit Cargo.lock",
+            Self::Copy { .. } => "see that there is room on the disk and that cargo's home can be read",
             Self::Start(_) => "see that cargo can be started",
             Self::Fetch { .. } => "run `cargo fetch --locked` in the repository and see what it says",
         }
@@ -89,12 +100,14 @@ impl Caller<'_> {
     }
 }
 
-/// Fetch what the lock file in `tree` (the base's files) names, and say how the room sees it.
+/// Fetch what the lock file in `tree` (the base's files) names, and say how the room sees it. Packages that the room's user
+/// could not read are copied to `copies`.
 ///
 /// # Errors
-/// No lock file, or cargo cannot fetch.
+/// No lock file, cargo cannot fetch, or the disk refuses.
 pub fn fetch(
     tree: &Path,
+    copies: &Path,
     toolchain: &Toolchain,
     caller: Caller<'_>,
     cancel: &Cancel,
@@ -107,7 +120,10 @@ pub fn fetch(
     if cargo_fetch(tree, toolchain, caller, cancel, &["--offline"]).is_err() {
         cargo_fetch(tree, toolchain, caller, cancel, &[])?;
     }
-    Ok(seen_in_room(caller))
+    let mut dependencies = seen_in_room(caller);
+    readable::make(&mut dependencies.binds, &lock, copies)
+        .map_err(|(path, source)| DependenciesError::Copy { path, source })?;
+    Ok(dependencies)
 }
 
 fn cargo_fetch(

@@ -110,6 +110,11 @@ impl Slot {
         self.root.join("base-bin")
     }
 
+    /// Copies of packages that the room's user could not read.
+    pub fn packages(&self) -> PathBuf {
+        self.root.join("packages")
+    }
+
     /// What is known of the base, between runs.
     pub fn facts_file(&self) -> PathBuf {
         self.root.join("base.json")

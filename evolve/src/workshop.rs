@@ -210,7 +210,7 @@ impl Workshop {
         let base = slot.base_tree();
         let dependencies = if base.join("Cargo.toml").is_file() {
             let caller = Caller { environment: &given.environment, workdir: repo.workdir().ok() };
-            deps::fetch(&base, &toolchain, caller, &given.cancel)?
+            deps::fetch(&base, &slot.packages(), &toolchain, caller, &given.cancel)?
         } else {
             Dependencies::default()
         };

@@ -6,7 +6,7 @@
 
 use super::command::{self, Ran};
 use super::{Bench, Draft};
-use crate::compiled::{Compiled, Unit};
+use crate::compiled::{Compiled, Level, Unit};
 use crate::folder;
 use crate::gate::{GateName, GateReport};
 use crate::plan::Step;
@@ -27,6 +27,8 @@ pub struct Seen {
     /// Diagnostics.
     #[serde(skip)]
     pub log: String,
+    /// Whether an error stands in the project's own files, or a command of the rules failed.
+    pub blames_sources: bool,
     /// What cargo made.
     pub units: Vec<Unit>,
     /// Files that went in, from the top.
@@ -49,6 +51,9 @@ pub fn look(bench: &Bench<'_>) -> Result<Seen, WorkshopError> {
                 if !run.succeeded() {
                     seen.broken = Some(why_broken(&run.compiled));
                     seen.log = run.log();
+                    let own = |package: &str| package.contains(&format!("//{TREE}"));
+                    let is_own = |f: &crate::compiled::Finding| f.level == Level::Error && own(&f.package);
+                    seen.blames_sources = run.compiled.findings.iter().any(is_own);
                     return Ok(seen);
                 }
             }
@@ -57,6 +62,7 @@ pub fn look(bench: &Bench<'_>) -> Result<Seen, WorkshopError> {
                 if let Ran { trouble: Some(trouble), .. } = ran {
                     seen.broken = Some(trouble);
                     seen.log = ran.log;
+                    seen.blames_sources = true;
                     return Ok(seen);
                 }
             }
@@ -83,7 +89,7 @@ pub fn look(bench: &Bench<'_>) -> Result<Seen, WorkshopError> {
 
 /// One sentence for a build that failed.
 pub fn why_broken(compiled: &Compiled) -> String {
-    let errors: Vec<_> = compiled.findings.iter().filter(|f| f.level == crate::compiled::Level::Error).collect();
+    let errors: Vec<_> = compiled.findings.iter().filter(|f| f.level == Level::Error).collect();
     match errors.as_slice() {
         [] => "it does not build".to_owned(),
         [one] => format!("it does not compile: {} ({})", one.message, one.file),
@@ -91,6 +97,21 @@ pub fn why_broken(compiled: &Compiled) -> String {
             format!("it does not compile: {} ({}), and {} more errors", one.message, one.file, errors.len() - 1)
         }
     }
+}
+
+/// What only a machine in trouble says; none of it is a candidate's doing.
+const MACHINE: [&str; 6] = [
+    "Resource temporarily unavailable",
+    "No space left on device",
+    "Cannot allocate memory",
+    "signal: 9",
+    "out of memory",
+    "the compiler unexpectedly panicked",
+];
+
+/// Whether a failed build speaks of the machine and not of the sources.
+pub fn is_the_machines(log: &str) -> Option<&'static str> {
+    MACHINE.into_iter().find(|words| log.contains(words))
 }
 
 /// Files of the tree that units were made from.
@@ -164,6 +185,12 @@ pub fn judge(mut draft: Draft, base: &Seen, seen: &Seen, stale: Option<String>) 
     draft.count("units", seen.units.len() as u64);
     draft.count("compiled", fresh as u64);
     if let Some(why) = &seen.broken {
+        if let (Some(said), None) = (is_the_machines(&seen.log), &base.broken) {
+            return draft.unknown(
+                format!("it could not be built: {said}; try again when the machine has more to spare"),
+                &seen.log,
+            );
+        }
         let also = if base.broken.is_some() { " (nor does the base)" } else { "" };
         return draft.repairable(format!("{why}{also}"), &seen.log);
     }
