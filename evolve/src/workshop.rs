@@ -27,11 +27,12 @@ pub const TARGET: &str = "/trial/target";
 /// Where the room sees programs that were set aside.
 pub const BIN: &str = "/trial/bin";
 
-/// Memory, processes, open files and bytes of a file that anything of a candidate may use.
+/// Memory, processes, open files and bytes of a file that anything of a candidate may use; of memory at most half of what
+/// the machine has.
 const MEMORY: u64 = 8 << 30;
 const PROCESSES: u64 = 2048;
 const DESCRIPTORS: u64 = 8192;
-const FILE_SIZE: u64 = 8 << 30;
+const FILE_SIZE: u64 = 4 << 30;
 
 /// What the judge was given.
 #[derive(Debug, Clone)]
@@ -270,8 +271,14 @@ impl Workshop {
             Target::None => (None, BindMode::ReadOnly),
         };
         if let Some(target) = target {
-            fs::create_dir_all(&target).map_err(disk("make", &target))?;
+            let temporary = target.join("tmp");
+            fs::create_dir_all(&temporary).map_err(disk("make", &temporary))?;
             bind(self.readable(target)?, TARGET, mode);
+            if work.target == Target::Read {
+                // `CARGO_TARGET_TMPDIR`, in which integration tests may write.
+                let own = self.slot.fresh("target-tmp")?;
+                bind(self.readable(own)?, &format!("{TARGET}/tmp"), BindMode::ReadWrite);
+            }
         }
         if bin.is_dir() {
             bind(bin, BIN, BindMode::ReadOnly);
@@ -375,13 +382,19 @@ fn limits(work: &Work<'_>) -> Limits {
     Limits {
         wall: work.wall,
         cpu: Some(work.wall.saturating_mul(cores)),
-        memory: Some(MEMORY),
+        memory: Some(memory()),
         processes: Some(PROCESSES),
         descriptors: Some(DESCRIPTORS),
         file_size: Some(FILE_SIZE),
         output: work.output,
         ..Limits::default()
     }
+}
+
+fn memory() -> u64 {
+    let facts = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let total = facts.lines().find_map(|line| line.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB")?.parse().ok());
+    total.map_or(MEMORY / 2, |kib: u64| (kib * 512).min(MEMORY))
 }
 
 fn disk(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> WorkshopError {

@@ -41,6 +41,7 @@ facts! {
     runner_planted = "runner-planted";
     sealed_file_edited = "sealed-file-edited";
     symlink_out = "symlink-out";
+    test_changes_files = "test-changes-files";
     test_deleted = "test-deleted";
     test_ignored = "test-ignored";
     too_large = "too-large";

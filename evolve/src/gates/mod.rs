@@ -25,7 +25,7 @@ pub use log::{bounded, last_lines};
 /// Bytes of cargo's JSON that are read of one build.
 const JSON_LIMIT: usize = 64 << 20;
 /// Wall time of one cargo command that builds, where the rules do not say.
-const BUILD_LIMIT: Duration = Duration::from_secs(1800);
+const BUILD_LIMIT: Duration = Duration::from_secs(3600);
 
 /// What the gates of one side share.
 #[derive(Debug, Clone, Copy)]

@@ -149,6 +149,7 @@ fn defence(name: &str) -> Defence {
         "new-times" => Defence::NewTimes,
         "harness" => Defence::Harness,
         "inline" => Defence::Inline,
+        "rehash" => Defence::Rehash,
         "scenarios" => Defence::Scenarios,
         other => panic!("no defence is called {other}"),
     }
