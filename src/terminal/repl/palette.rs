@@ -29,7 +29,7 @@ pub fn fit(editor: Reedline, choices: Choices, empty: &Empty) -> Reedline {
     let mut keys = default_emacs_keybindings();
     let next = vec![ReedlineEvent::Menu(MENU.to_owned()), ReedlineEvent::MenuNext];
     keys.add_binding(KeyModifiers::NONE, KeyCode::Tab, ReedlineEvent::UntilFound(next));
-    let menu = ColumnarMenu::default().with_name(MENU).with_columns(1);
+    let menu = ColumnarMenu::default().with_name(MENU).with_columns(1).with_marker("> ");
     editor
         .with_completer(Box::new(Commands(choices)))
         .with_menu(ReedlineMenu::EngineCompleter(Box::new(menu)))
@@ -72,7 +72,10 @@ impl EditMode for Slash {
     fn parse_event(&mut self, event: ReedlineRawEvent) -> ReedlineEvent {
         let event = self.keys.parse_event(event);
         let slash = matches!(&event, ReedlineEvent::Edit(edits) if edits.as_slice() == [EditCommand::InsertChar('/')]);
-        if slash && self.empty.0.load(Ordering::SeqCst) {
+        // Keys that come in one go are read before the painter sees the first of them, so the line is not empty any
+        // more once a key was pressed, whatever the painter last said.
+        let was_empty = self.empty.0.swap(false, Ordering::SeqCst);
+        if slash && was_empty {
             return ReedlineEvent::Multiple(vec![event, ReedlineEvent::Menu(MENU.to_owned())]);
         }
         event
