@@ -324,3 +324,6 @@ fn same_test(from_sources: &str, from_harness: &str) -> bool {
         || from_sources.ends_with(&format!("::{from_harness}"))
         || from_harness.ends_with(&format!("::{from_sources}"))
 }
+
+#[cfg(test)]
+mod tests;
