@@ -158,15 +158,13 @@ impl Listing {
                 format!("the file has {} lines", self.total)
             };
             self.text = format!("[nothing to show: {why}]");
-        } else if self.next <= self.total {
-            let note = format!(
-                "[lines {} to {} of {}; read on with start_line={}]",
-                self.first,
-                self.next - 1,
-                self.total,
-                self.next
-            );
-            self.text.push_str(&note);
+        } else {
+            // Several views of one reply come back together: each says whose lines these are.
+            let (first, last, total) = (self.first, self.next - 1, self.total);
+            self.text.insert_str(0, &format!("[{}, lines {first} to {last} of {total}]\n", place.relative));
+            if last < total {
+                self.text.push_str(&format!("[read on with start_line={}]", self.next));
+            }
         }
         if self.shortened > 0 {
             self.text.push_str(&format!("\n[{} lines were cut at {MAX_LINE} characters]", self.shortened));
