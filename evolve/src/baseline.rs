@@ -130,12 +130,8 @@ fn look(shop: &Workshop, plan: &Plan, facts: &mut Facts, report: Report<'_>) -> 
     };
     time(GateName::Build, "building");
     facts.build = build::look(&bench)?;
-    if plan.is_cargo
-        && facts.build.broken.is_some()
-        && facts.build.units.is_empty()
-        && !facts.build.log.contains("error[E")
-    {
-        return Err(unbuildable(&facts.build));
+    if let Some(foreign) = &facts.build.foreign {
+        return Err(unbuildable(&facts.build, foreign));
     }
     if plan.is_cargo {
         time(GateName::Format, "formatting");
@@ -162,15 +158,25 @@ fn look(shop: &Workshop, plan: &Plan, facts: &mut Facts, report: Report<'_>) -> 
     Ok(())
 }
 
-fn unbuildable(seen: &build::Seen) -> WeighError {
+fn unbuildable(seen: &build::Seen, foreign: &build::Foreign) -> WeighError {
     let said: Vec<&str> = seen.log.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let said = said.iter().take(6).copied().collect::<Vec<_>>().join("; ");
-    WeighError {
-        what: format!("build the base with --locked --offline: {said}"),
-        hint: "see that `cargo build --locked` works in a fresh clone: the lock file is committed and up to date, and nothing \
-               lies outside of the repository"
-            .to_owned(),
-    }
+    let (fault, hint) = match foreign {
+        build::Foreign::Closed { hint } => ("", hint.clone()),
+        build::Foreign::Dependency => (
+            "none of the project's own files is at fault: ",
+            "see that `cargo build --locked --offline` works in a fresh clone of the repository; the room has the system's \
+             programs and libraries (/usr), the toolchain and the unpacked packages, no network and no home"
+                .to_owned(),
+        ),
+        build::Foreign::Cargo => (
+            "",
+            "see that `cargo build --locked` works in a fresh clone: the lock file is committed and up to date, and nothing \
+             lies outside of the repository"
+                .to_owned(),
+        ),
+    };
+    let said = crate::gates::bounded(&said.iter().take(16).copied().collect::<Vec<_>>().join("; "));
+    WeighError { what: format!("build the base with --locked --offline: {fault}{said}"), hint }
 }
 
 /// `cargo metadata` in the room.

@@ -134,6 +134,16 @@ impl Finding {
     pub fn key(&self) -> String {
         format!("{}: {}", self.code, self.message)
     }
+
+    /// Whether the machine lacks something: a linker, or a library that the linker looks for.
+    pub fn is_about_the_machine(&self) -> bool {
+        let no_linker = self.message.starts_with("linker `") && self.message.ends_with("not found");
+        let no_library = self.message.starts_with("linking with ")
+            && ["cannot find -l", "unable to find library", "library not found"]
+                .iter()
+                .any(|words| self.rendered.contains(words));
+        no_linker || no_library
+    }
 }
 
 fn unit(artifact: cargo_metadata::Artifact) -> Unit {
@@ -171,8 +181,10 @@ fn finding(package: String, diagnostic: Diagnostic) -> Option<Finding> {
         _ => return None,
     };
     let place = diagnostic.spans.iter().find(|span| span.is_primary).or(diagnostic.spans.first());
-    let about_others = ["aborting due to", "warning emitted", "warnings emitted"];
-    if place.is_none() && about_others.iter().any(|words| diagnostic.message.contains(words)) {
+    // `2 warnings emitted`, `aborting due to …`: about other findings. Other errors have no place either: a file that
+    // cannot be read, a linker that fails.
+    let about_others = level == Level::Warning || diagnostic.message.starts_with("aborting due to ");
+    if place.is_none() && diagnostic.code.is_none() && about_others {
         return None;
     }
     Some(Finding {
@@ -204,6 +216,25 @@ warning: a line of a build script
         assert_eq!((unit.kind.as_str(), unit.is_test, unit.fresh), ("lib", true, false));
         assert_eq!(unit.executable.as_deref(), Some("/trial/target/debug/deps/w-1"));
         assert_eq!(compiled.counted(), BTreeMap::from([("unused_variables: unused variable: `x`".to_owned(), 1)]));
+    }
+
+    #[test]
+    fn an_error_without_a_place_is_kept_and_a_count_of_errors_is_not() {
+        let line = |message: &str| {
+            let line = LINES.lines().next().unwrap_or_default();
+            let (head, _) = line.split_once("\"message\":{").expect("a message");
+            format!(
+                "{head}\"message\":{{\"rendered\":\"error: {message}\\n\",\"$message_type\":\"diagnostic\",\"children\":[],\
+                 \"level\":\"error\",\"message\":\"{message}\",\"spans\":[],\"code\":null}}}}\n"
+            )
+        };
+        let said =
+            ["couldn't read `lib.rs`: Permission denied", "linker `cc` not found", "aborting due to 1 previous error"];
+        let compiled = Compiled::read(said.map(line).concat().as_bytes());
+        assert_eq!(compiled.rendered().lines().count(), 2);
+        let machine: Vec<bool> = compiled.findings.iter().map(Finding::is_about_the_machine).collect();
+        assert_eq!(machine, [false, true]);
+        assert!(compiled.findings.iter().all(|finding| finding.package.ends_with("w@0.1.0")));
     }
 
     #[test]

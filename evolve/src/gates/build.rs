@@ -5,10 +5,11 @@
 //! of them may be one that changed.
 
 use super::command::{self, Ran};
-use super::{Bench, Draft};
-use crate::compiled::{Compiled, Level, Unit};
+use super::{Bench, CargoRun, Draft};
+use crate::compiled::{Compiled, Finding, Level, Unit};
 use crate::folder;
 use crate::gate::{GateName, GateReport};
+use crate::members::Member;
 use crate::plan::Step;
 use crate::workshop::{Side, TREE, WorkshopError, outside};
 use serde::{Deserialize, Serialize};
@@ -24,17 +25,32 @@ const LONGEST_LIST: u64 = 4 << 20;
 pub struct Seen {
     /// Why it does not build.
     pub broken: Option<String>,
+    /// Where nothing of the project itself is to blame for that.
+    #[serde(skip)]
+    pub foreign: Option<Foreign>,
     /// Diagnostics.
     #[serde(skip)]
     pub log: String,
-    /// Whether an error stands in the project's own files, or a command of the rules failed.
-    pub blames_sources: bool,
     /// What cargo made.
     pub units: Vec<Unit>,
     /// Files that went in, from the top.
     pub inputs: BTreeSet<String>,
     /// Names of the programs that were made.
     pub programs: BTreeSet<String>,
+}
+
+/// Why a build failed that no file of the project made fail.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Foreign {
+    /// A file that was bound is closed to the room's user; what to do.
+    Closed {
+        /// The advice.
+        hint: String,
+    },
+    /// A package that is none of the project's does not compile, or the machine lacks a linker or library.
+    Dependency,
+    /// Nothing came to be compiled.
+    Cargo,
 }
 
 /// Build a side, and set its programs aside.
@@ -50,10 +66,8 @@ pub fn look(bench: &Bench<'_>) -> Result<Seen, WorkshopError> {
                 seen.units.extend(run.compiled.units.iter().cloned());
                 if !run.succeeded() {
                     seen.broken = Some(why_broken(&run.compiled));
+                    seen.foreign = foreign(&run, bench.members);
                     seen.log = run.log();
-                    let own = |package: &str| package.contains(&format!("//{TREE}"));
-                    let is_own = |f: &crate::compiled::Finding| f.level == Level::Error && own(&f.package);
-                    seen.blames_sources = run.compiled.findings.iter().any(is_own);
                     return Ok(seen);
                 }
             }
@@ -62,7 +76,6 @@ pub fn look(bench: &Bench<'_>) -> Result<Seen, WorkshopError> {
                 if let Ran { trouble: Some(trouble), .. } = ran {
                     seen.broken = Some(trouble);
                     seen.log = ran.log;
-                    seen.blames_sources = true;
                     return Ok(seen);
                 }
             }
@@ -92,10 +105,41 @@ pub fn why_broken(compiled: &Compiled) -> String {
     let errors: Vec<_> = compiled.findings.iter().filter(|f| f.level == Level::Error).collect();
     match errors.as_slice() {
         [] => "it does not build".to_owned(),
-        [one] => format!("it does not compile: {} ({})", one.message, one.file),
-        [one, ..] => {
-            format!("it does not compile: {} ({}), and {} more errors", one.message, one.file, errors.len() - 1)
-        }
+        [one] => format!("it does not compile: {}", said(one)),
+        [one, ..] => format!("it does not compile: {}, and {} more errors", said(one), errors.len() - 1),
+    }
+}
+
+fn said(finding: &Finding) -> String {
+    if finding.file.is_empty() { finding.message.clone() } else { format!("{} ({})", finding.message, finding.file) }
+}
+
+/// What but the project is to blame for a build that failed; none where the project is.
+fn foreign(run: &CargoRun, members: &[Member]) -> Option<Foreign> {
+    if let Some(found) = &run.done.unreadable {
+        return Some(Foreign::Closed { hint: found.hint() });
+    }
+    let words = run.done.stderr.text(|_| String::new());
+    blame(&run.compiled, &words, members)
+}
+
+fn blame(compiled: &Compiled, stderr: &str, members: &[Member]) -> Option<Foreign> {
+    let files = format!("file://{TREE}");
+    let is_own = |package: &str| package.contains(&files) || members.iter().any(|member| member.id == package);
+    let errors: Vec<&Finding> = compiled.findings.iter().filter(|f| f.level == Level::Error).collect();
+    if errors.iter().any(|error| is_own(&error.package) && !error.is_about_the_machine()) {
+        return None;
+    }
+    // A build script: `failed to run custom build command for `NAME vVERSION (PATH)``, the path only for the project's own.
+    let script = stderr.lines().find_map(|line| line.split_once("failed to run custom build command for `"));
+    if let Some((_, package)) = script {
+        return (!package.contains(TREE)).then_some(Foreign::Dependency);
+    }
+    match (errors.is_empty(), compiled.units.is_empty()) {
+        (false, _) => Some(Foreign::Dependency),
+        (true, true) => Some(Foreign::Cargo),
+        // It ended by a signal or limit, or in a way that we do not know.
+        (true, false) => None,
     }
 }
 

@@ -55,7 +55,10 @@ pub fn look(bench: &Bench<'_>, line: &CommandLine, limits: &[&Ran]) -> Result<Ra
     let command = line.command.join(" ");
     let stdout = done.stdout.text(|cut| format!("\n… {cut} bytes cut …\n"));
     let stderr = done.stderr.text(|cut| format!("\n… {cut} bytes cut …\n"));
-    let log = super::last_lines(&format!("{}{stdout}{stderr}", super::ended_badly(done.end)), 120);
+    let log = super::last_lines(
+        &format!("{stdout}{stderr}{}{}", super::closed_file(&done), super::ended_badly(done.end)),
+        120,
+    );
     let trouble = match done.end {
         selfsmith_sandbox::End::Exit(0) => None,
         selfsmith_sandbox::End::Exit(code) => Some(format!("`{command}` ended with {code}")),

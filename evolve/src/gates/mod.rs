@@ -60,7 +60,7 @@ impl CargoRun {
     /// What it said, errors first.
     pub fn log(&self) -> String {
         let stderr = self.done.stderr.text(|cut| format!("\n… {cut} bytes cut …\n"));
-        format!("{}{}{stderr}", ended_badly(self.done.end), self.compiled.rendered())
+        format!("{}{}{}{stderr}", ended_badly(self.done.end), closed_file(&self.done), self.compiled.rendered())
     }
 }
 
@@ -131,6 +131,11 @@ impl Bench<'_> {
     pub fn member(&self, package: &str) -> Option<&Member> {
         self.members.iter().find(|member| member.id == package)
     }
+}
+
+/// A sentence for a file that the room's user was not allowed to read.
+fn closed_file(done: &Finished) -> String {
+    done.unreadable.as_ref().map_or_else(String::new, |found| format!("{found}. {}\n", found.hint()))
 }
 
 /// A sentence for an end that is no exit by itself.
