@@ -90,3 +90,40 @@ fn nothing_to_suggest_is_nothing_to_judge() {
     });
     assert_eq!((seen.verdict.word(), seen.gate), ("inconclusive", None), "{seen:#?}");
 }
+
+/// A base that does not build because of somebody else's package is nothing that a candidate is judged by.
+#[test]
+fn a_dependency_that_does_not_compile_ends_before_anything_is_judged() {
+    let over = tempfile::tempdir().expect("a temporary folder");
+    let write = |path: &str, text: &str| {
+        let path = over.path().join(path);
+        std::fs::create_dir_all(path.parent().expect("has one")).expect("a folder");
+        std::fs::write(path, text).expect("a file");
+    };
+    let sum = "0".repeat(64);
+    write(
+        "Cargo.toml",
+        "[package]\nname = \"counts\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[dependencies]\nneedy = \"1.0.0\"\n",
+    );
+    write(
+        "Cargo.lock",
+        &format!(
+            "version = 4\n\n[[package]]\nname = \"counts\"\nversion = \"0.1.0\"\ndependencies = [\n \"needy\",\n]\n\n[[package]]\n\
+             name = \"needy\"\nversion = \"1.0.0\"\nsource = \"registry+https://github.com/rust-lang/crates.io-index\"\n\
+             checksum = \"{sum}\"\n"
+        ),
+    );
+    write(
+        ".cargo/config.toml",
+        "[source.crates-io]\nreplace-with = \"near\"\n\n[source.near]\ndirectory = \"packages\"\n",
+    );
+    write("packages/needy/Cargo.toml", "[package]\nname = \"needy\"\nversion = \"1.0.0\"\nedition = \"2021\"\n");
+    write("packages/needy/.cargo-checksum.json", &format!("{{\"files\":{{}},\"package\":\"{sum}\"}}"));
+    write("packages/needy/src/lib.rs", "compile_error!(\"this machine has no such library\");\n");
+    let seen = Bench::kept().judge_by("needy", over.path(), Defences::all(), |repo, base, given| {
+        Box::new(Fix::new(repo, base.tree.clone(), base.rules.clone(), given))
+    });
+    let said = format!("{:?}", seen.verdict);
+    assert_eq!((seen.verdict.word(), seen.gate), ("inconclusive", None), "{said}");
+    assert!(said.contains("build the base") && said.contains("this machine has no such library"), "{said}");
+}

@@ -264,6 +264,31 @@ mod tests {
         assert_eq!(in_list(list), expected.into());
     }
 
+    fn error(package: &str, message: &str) -> String {
+        format!(
+            "{{\"reason\":\"compiler-message\",\"package_id\":\"{package}\",\"manifest_path\":\"/x/Cargo.toml\",\"target\":{{\
+             \"kind\":[\"lib\"],\"crate_types\":[\"lib\"],\"name\":\"x\",\"src_path\":\"/x/lib.rs\",\"edition\":\"2024\",\"doc\":true,\
+             \"doctest\":true,\"test\":true}},\"message\":{{\"rendered\":\"error: {message}\\n\",\"$message_type\":\"diagnostic\",\
+             \"children\":[],\"level\":\"error\",\"message\":\"{message}\",\"spans\":[],\"code\":null}}}}\n"
+        )
+    }
+
+    #[test]
+    fn the_project_is_blamed_for_its_own_files_and_for_nothing_else() {
+        const OWN: &str = "path+file:///trial/tree/inner#inner@0.1.0";
+        const OTHER: &str = "registry+https://github.com/rust-lang/crates.io-index#fnv@1.0.7";
+        let blame = |lines: &[String], stderr: &str| blame(&Compiled::read(lines.concat().as_bytes()), stderr, &[]);
+        let closed = "couldn't read `lib.rs`: Permission denied (os error 13)";
+        assert_eq!(blame(&[error(OTHER, closed)], ""), Some(Foreign::Dependency));
+        assert_eq!(blame(&[error(OWN, "linker `cc` not found")], ""), Some(Foreign::Dependency));
+        assert_eq!(blame(&[error(OWN, "mismatched types")], ""), None);
+        assert_eq!(blame(&[error(OTHER, closed), error(OWN, "mismatched types")], ""), None);
+        assert_eq!(blame(&[], "error: cannot update the lock file"), Some(Foreign::Cargo));
+        let script = |package: &str| format!("error: failed to run custom build command for `{package}`\n");
+        assert_eq!(blame(&[], &script("openssl-sys v0.9.1")), Some(Foreign::Dependency));
+        assert_eq!(blame(&[], &script("inner v0.1.0 (/trial/tree/inner)")), None);
+    }
+
     #[test]
     fn the_list_lies_beside_what_was_made() {
         let names = |path: &str| lists_beside(Path::new(path));
