@@ -168,6 +168,7 @@ fn unbuildable(seen: &build::Seen, foreign: &build::Foreign) -> WeighError {
              programs and libraries (/usr), the toolchain and the unpacked packages, no network and no home"
                 .to_owned(),
         ),
+        build::Foreign::Machine => ("", "try again when the machine has more to spare".to_owned()),
         build::Foreign::Cargo => (
             "",
             "see that `cargo build --locked` works in a fresh clone: the lock file is committed and up to date, and nothing \

@@ -49,6 +49,8 @@ pub enum Foreign {
     },
     /// A package that is none of the project's does not compile, or the machine lacks a linker or library.
     Dependency,
+    /// Memory, disk or processes ran out.
+    Machine,
     /// Nothing came to be compiled.
     Cargo,
 }
@@ -130,6 +132,9 @@ fn blame(compiled: &Compiled, stderr: &str, members: &[Member]) -> Option<Foreig
     if errors.iter().any(|error| is_own(&error.package) && !error.is_about_the_machine()) {
         return None;
     }
+    if is_the_machines(&compiled.rendered()).or(is_the_machines(stderr)).is_some() {
+        return Some(Foreign::Machine);
+    }
     // A build script: `failed to run custom build command for `NAME vVERSION (PATH)``, the path only for the project's own.
     let script = stderr.lines().find_map(|line| line.split_once("failed to run custom build command for `"));
     if let Some((_, package)) = script {
@@ -138,7 +143,7 @@ fn blame(compiled: &Compiled, stderr: &str, members: &[Member]) -> Option<Foreig
     match (errors.is_empty(), compiled.units.is_empty()) {
         (false, _) => Some(Foreign::Dependency),
         (true, true) => Some(Foreign::Cargo),
-        // It ended by a signal or limit, or in a way that we do not know.
+        // It ended by a limit, or in a way that we do not know.
         (true, false) => None,
     }
 }
@@ -284,6 +289,10 @@ mod tests {
         assert_eq!(blame(&[error(OWN, "mismatched types")], ""), None);
         assert_eq!(blame(&[error(OTHER, closed), error(OWN, "mismatched types")], ""), None);
         assert_eq!(blame(&[], "error: cannot update the lock file"), Some(Foreign::Cargo));
+        assert_eq!(
+            blame(&[], "  process didn't exit successfully: `rustc` (signal: 9, SIGKILL)"),
+            Some(Foreign::Machine)
+        );
         let script = |package: &str| format!("error: failed to run custom build command for `{package}`\n");
         assert_eq!(blame(&[], &script("openssl-sys v0.9.1")), Some(Foreign::Dependency));
         assert_eq!(blame(&[], &script("inner v0.1.0 (/trial/tree/inner)")), None);
