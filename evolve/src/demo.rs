@@ -88,7 +88,7 @@ pub fn write_cassettes(dir: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::candidate::Zone;
+    use crate::judgement::candidate::Zone;
     use crate::rules::Rules;
     use selfsmith_cassette::Tape;
 

@@ -3,8 +3,8 @@
 //! Read-only and free of cost: no request leaves the machine. The agent's own part is the agent's (`selfsmith-agent doctor`).
 
 use crate::launcher::{self, Origin};
-use crate::settings::{Settings, SettingsError};
-use crate::surroundings::Surroundings;
+use crate::owner::settings::{Settings, SettingsError};
+use crate::owner::surroundings::Surroundings;
 use selfsmith_sandbox::{Cancel, End, Environment, Job, Limits, Program, Walls};
 use serde::Serialize;
 use std::ffi::OsString;

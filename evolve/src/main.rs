@@ -6,9 +6,9 @@ mod terminal;
 
 use clap::Parser;
 use clap::error::ErrorKind;
-use selfsmith::exit::Exit;
 use selfsmith::launcher;
-use selfsmith::surroundings::Surroundings;
+use selfsmith::owner::exit::Exit;
+use selfsmith::owner::surroundings::Surroundings;
 use selfsmith::texts::{EN, fill};
 use std::ffi::OsString;
 use std::path::Path;

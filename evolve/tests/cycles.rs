@@ -8,8 +8,8 @@
 mod field_repo;
 
 use field_repo::Bench;
-use selfsmith::defence::{Defence, Defences};
-use selfsmith::gate::GateName;
+use selfsmith::judgement::defence::{Defence, Defences};
+use selfsmith::judgement::gate::GateName;
 use selfsmith::proposer::fix::Fix;
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! Proposers in a real room: what they see, what they can change, what comes back.
 
-use selfsmith::progress::Progress;
+use selfsmith::judgement::progress::Progress;
 use selfsmith::proposer::command::{Command, Outside};
 use selfsmith::proposer::room::Kit;
 use selfsmith::proposer::{Proposer, Task};

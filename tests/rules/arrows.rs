@@ -5,22 +5,37 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Layers of a package, highest first; a module imports only from lines below its own. Modules of one line do not know
 /// each other. The same picture stands in ARCHITECTURE.md.
-const LAYERS: &[(&str, &[&[&str]])] = &[(
-    "src",
-    &[
-        &["terminal"],
-        &["wire"],
-        &["config"],
-        &["session"],
-        &["turn"],
-        &["approve", "frontend"],
-        &["tool", "query"],
-        &["edit", "prompt"],
-        &["event"],
-        &["ending", "message"],
-        &["redact", "texts"],
-    ],
-)];
+const LAYERS: &[(&str, &[&[&str]])] = &[
+    (
+        "src",
+        &[
+            &["terminal"],
+            &["wire"],
+            &["config"],
+            &["session"],
+            &["turn"],
+            &["approve", "frontend"],
+            &["tool", "query"],
+            &["edit", "prompt"],
+            &["event"],
+            &["ending", "message"],
+            &["redact", "texts"],
+        ],
+    ),
+    (
+        "evolve/src",
+        &[
+            &["main", "terminal"],
+            &["demo", "doctor", "review"],
+            &["cycle", "launcher"],
+            &["ladder", "proposer"],
+            &["gates", "relay"],
+            &["bounds", "workshop"],
+            &["owner", "reading", "rules", "store"],
+            &["judgement", "texts"],
+        ],
+    ),
+];
 
 /// Imports that the layers do not permit.
 pub fn faults(sources: &[Source]) -> Vec<String> {

@@ -34,9 +34,8 @@ const DOORS: &[Door] = &[
         door: &[
             "src/config/",
             "src/terminal/case/config.rs",
-            "evolve/src/rules.rs",
-            "evolve/src/rules/",
-            "evolve/src/settings.rs",
+                        "evolve/src/rules/",
+            "evolve/src/owner/settings.rs",
             "evolve/src/gates/schema.rs",
             "crates/scenario/src/case.rs",
         ],

@@ -1,8 +1,8 @@
 //! What is in the files: keys, text that reads otherwise than it is, sizes. Only what the base's file does not hold already.
 
 use super::{Cure, Differs, Findings, Side};
-use crate::candidate::BlobId;
-use crate::defence::{Defence, Defences};
+use crate::judgement::candidate::BlobId;
+use crate::judgement::defence::{Defence, Defences};
 use regex::bytes::Regex;
 use selfsmith_repo::Mode;
 use std::collections::{BTreeMap, BTreeSet};

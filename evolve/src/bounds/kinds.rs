@@ -1,8 +1,8 @@
 //! Kinds of files: only regular ones with listed endings, and never one that steers a build, a tool or git.
 
 use super::{Cure, Differs, Findings};
-use crate::candidate::Zone;
-use crate::defence::{Defence, Defences};
+use crate::judgement::candidate::Zone;
+use crate::judgement::defence::{Defence, Defences};
 use crate::rules::Rules;
 use selfsmith_repo::{Mode, TreePath};
 use std::collections::{BTreeMap, BTreeSet};

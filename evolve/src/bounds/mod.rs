@@ -7,9 +7,9 @@
 mod content;
 mod kinds;
 
-use crate::candidate::{BlobId, Touched, Zone};
-use crate::defence::{Defence, Defences};
-use crate::gate::{GateName, GateOutcome, GateReport};
+use crate::judgement::candidate::{BlobId, Touched, Zone};
+use crate::judgement::defence::{Defence, Defences};
+use crate::judgement::gate::{GateName, GateOutcome, GateReport};
 use crate::rules::Rules;
 use selfsmith_repo::{Mode, TreePath};
 use std::collections::BTreeMap;

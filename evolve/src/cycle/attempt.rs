@@ -1,17 +1,17 @@
 //! Attempts: have the proposer edit, compose, weigh; give diagnostics back within the budget of repairs.
 
 use super::{CycleError, Setup, Work, branch, repairable, verdict_of};
-use crate::candidate::{Candidate, Touched};
-use crate::compose::{self, Composed, Composing};
-use crate::gate::{GateName, GateOutcome, GateReport};
-use crate::journal::{Arrow, Entry};
-use crate::lineage;
-use crate::own;
-use crate::progress::Progress;
+use crate::cycle::compose::{self, Composed, Composing};
+use crate::cycle::sanitize;
+use crate::judgement::candidate::{Candidate, Touched};
+use crate::judgement::gate::{GateName, GateOutcome, GateReport};
+use crate::judgement::progress::Progress;
+use crate::judgement::verdict::Verdict;
+use crate::judgement::weigh::{Baseline, Weigh};
 use crate::proposer::{Proposer, Task};
-use crate::sanitize;
-use crate::verdict::Verdict;
-use crate::weigh::{Baseline, Weigh};
+use crate::rules::own;
+use crate::store::journal::{Arrow, Entry};
+use crate::store::lineage;
 use selfsmith_sandbox::Cancel;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -134,7 +134,7 @@ pub(crate) fn weighed_tree(
 ) -> Result<Option<String>, CycleError> {
     let report = work.hands.report;
     let interrupted = || cancel.is_cancelled().then(|| INTERRUPTED.to_owned());
-    let base_tree = crate::candidate::TreeId(work.hands.repo.tree_of(&tests_from.base.0)?);
+    let base_tree = crate::judgement::candidate::TreeId(work.hands.repo.tree_of(&tests_from.base.0)?);
     if let Some(stopped) = interrupted() {
         return Ok(Some(stopped));
     }

@@ -1,8 +1,8 @@
 //! The cycle's own branch: a ref that only the judge writes.
 
 use super::{CycleError, Setup, Work};
-use crate::journal::{Arrow, Entry};
-use crate::lineage;
+use crate::store::journal::{Arrow, Entry};
+use crate::store::lineage;
 use selfsmith_repo::{Repo, RepoError};
 
 /// Full name of the branch of a cycle: below `evolve/`, or elsewhere where a branch named `evolve` stands in the way.

@@ -1,16 +1,16 @@
 //! Carrying out a plan, effect by effect. Each can be done again without harm, so a restart simply goes on.
 
 use super::{CycleError, Work, checkouts, plan};
-use crate::candidate::CommitId;
-use crate::evidence;
-use crate::faults;
-use crate::journal::{Effect, Entry, Move, OutOfOrder, Outcome, Plan};
-use crate::lineage;
-use crate::lock;
-use crate::ops::{self, Operation};
-use crate::progress::Progress;
-use crate::record::{End, Kind};
-use crate::sanitize;
+use crate::cycle::sanitize;
+use crate::judgement::candidate::CommitId;
+use crate::judgement::progress::Progress;
+use crate::store::evidence;
+use crate::store::faults;
+use crate::store::journal::{Effect, Entry, Move, OutOfOrder, Outcome, Plan};
+use crate::store::lineage;
+use crate::store::lock;
+use crate::store::ops::{self, Operation};
+use crate::store::record::{End, Kind};
 use selfsmith_repo::RepoError;
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! A person's checkouts of the target: a clean one follows, a dirty one is left alone and told how to catch up.
 
 use super::{CycleError, Hands};
-use crate::journal::{CheckoutSeen, Move};
+use crate::store::journal::{CheckoutSeen, Move};
 use selfsmith_repo::{Caller, RepoError, Work};
 use selfsmith_sandbox::Cancel;
 use std::path::Path;

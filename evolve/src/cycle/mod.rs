@@ -4,6 +4,9 @@
 //! commit it was judged on; nothing of the person's is touched but a clean checkout of the target; what does not land is kept.
 //! It does not know how candidates are made or weighed ([`Proposer`], [`Weigh`]), nor who reads its progress.
 
+pub mod compose;
+pub mod sanitize;
+
 mod attempt;
 mod branch;
 mod carry;
@@ -13,20 +16,20 @@ mod preflight;
 mod recover;
 mod work;
 
-use crate::authority::Authority;
-use crate::candidate::CommitId;
-use crate::defence::Defences;
-use crate::gate::{GateName, GateOutcome};
-use crate::journal::{Entry, Known, Landing, Opened, OutOfOrder};
-use crate::lineage::LineageError;
-use crate::lock::{self, LockError};
-use crate::log::LogError;
-use crate::progress::Progress;
+use crate::judgement::candidate::CommitId;
+use crate::judgement::defence::Defences;
+use crate::judgement::gate::{GateName, GateOutcome};
+use crate::judgement::progress::Progress;
+use crate::judgement::verdict::{self, Verdict};
+use crate::judgement::weigh::Weigh;
 use crate::proposer::Proposer;
-use crate::record::{End, Kind};
 use crate::rules::RulesError;
-use crate::verdict::{self, Verdict};
-use crate::weigh::Weigh;
+use crate::store::authority::Authority;
+use crate::store::journal::{Entry, Known, Landing, Opened, OutOfOrder};
+use crate::store::lineage::LineageError;
+use crate::store::lock::{self, LockError};
+use crate::store::log::LogError;
+use crate::store::record::{End, Kind};
 use selfsmith_repo::RepoError;
 use selfsmith_sandbox::Cancel;
 use std::io;
@@ -45,7 +48,7 @@ pub struct Setup<'a> {
     pub hands: Hands<'a>,
     /// The commit it works on, from [`look`].
     pub base: Base,
-    /// Its id, from [`crate::state::cycle_id`].
+    /// Its id, from [`crate::store::state::cycle_id`].
     pub id: String,
     /// What is to be brought about.
     pub goal: String,

@@ -3,14 +3,14 @@
 //! Writes objects only; no ref moves here. Planning again before a plan is in the journal does no harm.
 
 use super::{CycleError, Hands, Work, checkouts, verdict_of};
-use crate::candidate::{Candidate, CommitId, Proposal, TreeId, Zone};
-use crate::evidence;
-use crate::gate::{GateOutcome, GateReport};
-use crate::journal::{Attempt, Effect, Known, Landing, Move, Opened, Plan};
-use crate::lineage;
-use crate::record::{End, Kind, RECORD_VERSION, Record};
-use crate::sanitize;
-use crate::verdict::Verdict;
+use crate::cycle::sanitize;
+use crate::judgement::candidate::{Candidate, CommitId, Proposal, TreeId, Zone};
+use crate::judgement::gate::{GateOutcome, GateReport};
+use crate::judgement::verdict::Verdict;
+use crate::store::evidence;
+use crate::store::journal::{Attempt, Effect, Known, Landing, Move, Opened, Plan};
+use crate::store::lineage;
+use crate::store::record::{End, Kind, RECORD_VERSION, Record};
 use selfsmith_repo::{Identity, NewCommit, message_with_trailers};
 
 /// Longest goal in a trailer, in characters.

@@ -1,7 +1,7 @@
 //! Before a cycle: which branch, which commit, which rules. Reads only.
 
 use super::CycleError;
-use crate::candidate::{CommitId, TreeId};
+use crate::judgement::candidate::{CommitId, TreeId};
 use crate::rules::{RULES_PATH, Rules, RulesError};
 use selfsmith_repo::{Mode, Repo};
 

@@ -5,10 +5,10 @@
 use super::attempt::INTERRUPTED;
 use super::plan::{self, record};
 use super::{CycleError, Hands, Work};
-use crate::candidate::Proposal;
-use crate::journal::Entry;
-use crate::record::{End, Kind};
-use crate::verdict::Verdict;
+use crate::judgement::candidate::Proposal;
+use crate::judgement::verdict::Verdict;
+use crate::store::journal::Entry;
+use crate::store::record::{End, Kind};
 
 /// Something that was finished.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub fn recover(hands: Hands<'_>) -> Result<Vec<Recovered>, CycleError> {
     Ok(recovered)
 }
 
-fn plan_for(work: &Work<'_>) -> Result<crate::journal::Plan, CycleError> {
+fn plan_for(work: &Work<'_>) -> Result<crate::store::journal::Plan, CycleError> {
     let stopped = INTERRUPTED.to_owned();
     match work.known.opened.kind {
         Kind::Cycle | Kind::Revert => {
@@ -52,7 +52,7 @@ fn plan_for(work: &Work<'_>) -> Result<crate::journal::Plan, CycleError> {
             let hands = work.hands;
             let unmade = (Verdict::Inconclusive { gate: None, why: stopped }, End::Inconclusive);
             let record = record(&work.known.opened, (hands.clock)(), None, Proposal::default(), unmade);
-            let evidence = crate::candidate::TreeId(hands.repo.empty_tree()?);
+            let evidence = crate::judgement::candidate::TreeId(hands.repo.empty_tree()?);
             Ok(plan::decision_plan(record, evidence, Vec::new()))
         }
     }

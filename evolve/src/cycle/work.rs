@@ -1,11 +1,11 @@
 //! The hands of a cycle or decision: what it works with, and its journal, which is entered before and after everything.
 
 use super::CycleError;
-use crate::faults::Faults;
-use crate::journal::{Entry, Known, Opened, OutOfOrder};
-use crate::log::Log;
-use crate::progress::Report;
-use crate::state::{CycleFolder, StateFolder};
+use crate::judgement::progress::Report;
+use crate::store::faults::Faults;
+use crate::store::journal::{Entry, Known, Opened, OutOfOrder};
+use crate::store::log::Log;
+use crate::store::state::{CycleFolder, StateFolder};
 use selfsmith_repo::{Repo, RepoError};
 use std::ffi::OsString;
 use std::time::Duration;
@@ -79,7 +79,7 @@ impl<'a> Work<'a> {
             return Ok(None);
         }
         let (journal, entries) = match Log::open::<Entry>(&folder.journal()) {
-            Err(crate::log::LogError::Busy { .. }) => return Ok(None),
+            Err(crate::store::log::LogError::Busy { .. }) => return Ok(None),
             other => other?,
         };
         let known = Known::fold(&entries)

@@ -6,11 +6,11 @@
 
 use super::command::{self, Ran};
 use super::{Bench, CargoRun, Draft};
-use crate::compiled::{Compiled, Finding, Level, Unit};
-use crate::folder;
-use crate::gate::{GateName, GateReport};
-use crate::members::Member;
-use crate::plan::Step;
+use crate::judgement::gate::{GateName, GateReport};
+use crate::reading::compiled::{Compiled, Finding, Level, Unit};
+use crate::reading::members::Member;
+use crate::rules::plan::Step;
+use crate::workshop::folder;
 use crate::workshop::{Side, TREE, WorkshopError, outside};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;

@@ -3,7 +3,7 @@
 //! Promises that scripts of the base which a command names are the base's, whatever the candidate made of them.
 
 use super::{Bench, Draft};
-use crate::gate::{GateOutcome, GateReport};
+use crate::judgement::gate::{GateOutcome, GateReport};
 use crate::rules::CommandLine;
 use crate::workshop::{BIN, Files, Side, Target, WorkshopError};
 use serde::{Deserialize, Serialize};
@@ -129,7 +129,7 @@ pub fn judge(
 mod tests {
     #![expect(clippy::unwrap_used, reason = "tests")]
     use super::*;
-    use crate::gate::GateName;
+    use crate::judgement::gate::GateName;
 
     fn ran(trouble: Option<&str>, timed_out: bool) -> Ran {
         Ran { trouble: trouble.map(str::to_owned), timed_out, ..Ran::default() }

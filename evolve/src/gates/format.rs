@@ -1,7 +1,7 @@
 //! The format gate: no file that rustfmt would change, unless it would have changed the base's already.
 
 use super::{Bench, Draft};
-use crate::gate::{GateName, GateReport};
+use crate::judgement::gate::{GateName, GateReport};
 use crate::workshop::{Files, TREE, Target, Work, WorkshopError};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -91,7 +91,7 @@ pub fn draft() -> Draft {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gate::GateOutcome;
+    use crate::judgement::gate::GateOutcome;
 
     fn seen(files: &[&str]) -> Seen {
         let unformatted = files.iter().map(|file| (*file).to_owned()).collect();

@@ -2,9 +2,9 @@
 //! forbid, given on the command line with `-F`, where `#[allow]` and `#[expect]` cannot reach.
 
 use super::{Bench, CargoRun, Draft};
-use crate::compiled::Level;
-use crate::gate::{GateName, GateReport};
-use crate::plan::CargoWords;
+use crate::judgement::gate::{GateName, GateReport};
+use crate::reading::compiled::Level;
+use crate::rules::plan::CargoWords;
 use crate::workshop::WorkshopError;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -59,7 +59,7 @@ pub fn look(bench: &Bench<'_>) -> Result<Seen, WorkshopError> {
             .findings
             .iter()
             .filter(|f| f.level == Level::Error)
-            .map(crate::compiled::Finding::key)
+            .map(crate::reading::compiled::Finding::key)
             .collect();
         seen.forbidden.retain(|key, _| errors.contains(key));
         seen.rendered.extend(rendered);
@@ -69,7 +69,7 @@ pub fn look(bench: &Bench<'_>) -> Result<Seen, WorkshopError> {
 
 /// An error that is no lint, or no end of the stream: cargo itself, or the compiler, could not go on.
 fn does_not_compile(run: &CargoRun) -> bool {
-    let is_error = |finding: &crate::compiled::Finding| {
+    let is_error = |finding: &crate::reading::compiled::Finding| {
         let number = finding.code.strip_prefix('E');
         let is_code = number.is_some_and(|digits| digits.chars().all(|c| c.is_ascii_digit()));
         finding.level == Level::Error && (is_code || finding.code == "rustc")
@@ -119,7 +119,7 @@ pub fn draft() -> Draft {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gate::GateOutcome;
+    use crate::judgement::gate::GateOutcome;
 
     fn seen(counts: &[(&str, u64)]) -> Seen {
         let counts = counts.iter().map(|(key, count)| ((*key).to_owned(), *count)).collect();

@@ -10,10 +10,10 @@ pub mod scenarios;
 pub mod schema;
 pub mod tests;
 
-use crate::compiled::Compiled;
-use crate::gate::{GateName, GateOutcome, GateReport};
-use crate::members::Member;
-use crate::plan::{CargoWords, Plan};
+use crate::judgement::gate::{GateName, GateOutcome, GateReport};
+use crate::reading::compiled::Compiled;
+use crate::reading::members::Member;
+use crate::rules::plan::{CargoWords, Plan};
 use crate::workshop::{Files, Side, TREE, Target, Work, Workshop, WorkshopError};
 use selfsmith_sandbox::{End, Finished};
 use std::collections::BTreeMap;

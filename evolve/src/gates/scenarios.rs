@@ -6,7 +6,7 @@
 
 use super::command::{self, Ran};
 use super::{Bench, Draft};
-use crate::gate::{GateName, GateReport};
+use crate::judgement::gate::{GateName, GateReport};
 use crate::rules::Cases;
 use crate::workshop::{BIN, Side, WorkshopError};
 use selfsmith_sandbox::{Bind, BindMode, Limits};
@@ -118,7 +118,7 @@ pub fn draft() -> Draft {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "tests")]
     use super::*;
-    use crate::gate::GateOutcome;
+    use crate::judgement::gate::GateOutcome;
 
     fn seen(cases: &[(&str, &[&str])]) -> Seen {
         let faults = |list: &[&str]| list.iter().map(|fault| (*fault).to_owned()).collect();

@@ -3,8 +3,8 @@
 
 use super::command::{self, Ran};
 use super::{Bench, Draft};
-use crate::candidate::Touched;
-use crate::gate::{GateName, GateReport};
+use crate::judgement::candidate::Touched;
+use crate::judgement::gate::{GateName, GateReport};
 use crate::workshop::WorkshopError;
 use std::fs;
 use std::path::Path;
@@ -87,7 +87,7 @@ pub fn draft() -> Draft {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "tests")]
     use super::*;
-    use crate::candidate::Zone;
+    use crate::judgement::candidate::Zone;
 
     #[test]
     fn a_data_file_that_breaks_is_named_and_one_that_was_broken_is_not() {

@@ -6,7 +6,7 @@
 
 use super::LaunchError;
 use super::environment;
-use crate::surroundings::Surroundings;
+use crate::owner::surroundings::Surroundings;
 use selfsmith_sandbox::{Cancel, End, Environment, Job, Limits, Program, Stream, Walls};
 use std::ffi::{OsStr, OsString};
 use std::fs;

@@ -3,14 +3,16 @@
 //! Order: `SELFSMITH_AGENT`; the sibling in a workspace target, brought up to date by cargo; the current generation; an
 //! installed sibling. The decision costs a few `stat` calls.
 
+pub mod generations;
+
 mod dev;
 mod environment;
 
 pub use dev::{AGENT, DevTarget, Shown};
 pub use environment::for_agent;
 
-use crate::generations::{Store, StoreError};
-use crate::surroundings::{NoHome, Surroundings};
+use crate::launcher::generations::{Store, StoreError};
+use crate::owner::surroundings::{NoHome, Surroundings};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 

@@ -3,8 +3,8 @@
 //! The agent is known by its contract alone: arguments, exit code, JSON lines (docs/contract.md). Lines that are not
 //! understood are skipped. A run that ended without `done` still leaves files, and the gates are what judges those.
 
-use crate::candidate::Proposal;
-use crate::progress::{Progress, Report};
+use crate::judgement::candidate::Proposal;
+use crate::judgement::progress::{Progress, Report};
 use crate::proposer::room::{self, Kit, RELAY_PORT, Run};
 use crate::proposer::{Proposer, ProposerError, Task};
 use crate::relay::{Relay, Source};

@@ -4,8 +4,8 @@
 //! diagnostics behind the goal and in `SELFSMITH_DIAGNOSTICS`. Words that name something outside of the folder are bound
 //! read-only, each under a neutral path, and the word is replaced by that path.
 
-use crate::candidate::Proposal;
-use crate::progress::Report;
+use crate::judgement::candidate::Proposal;
+use crate::judgement::progress::Report;
 use crate::proposer::room::{self, Kit, Run};
 use crate::proposer::{Proposer, ProposerError, Task};
 use selfsmith_sandbox::{Bind, BindMode, End};

@@ -9,8 +9,8 @@ pub mod replay;
 pub mod room;
 pub mod table;
 
-use crate::candidate::Proposal;
-use crate::progress::Report;
+use crate::judgement::candidate::Proposal;
+use crate::judgement::progress::Report;
 use std::path::Path;
 
 /// What a proposer is asked.

@@ -1,7 +1,7 @@
 //! Runs a proposer's program in the room: the candidate's folder, the programs of the system, and what else it was given.
 
-use crate::deps::{CARGO_HOME, Dependencies};
 use crate::proposer::ProposerError;
+use crate::workshop::deps::{CARGO_HOME, Dependencies};
 use selfsmith_sandbox::{
     Bind, BindMode, Cancel, Captured, End, Environment, Finished, Forward, Job, Limits, Program, Room, Stream, Walls,
 };

@@ -4,22 +4,22 @@
 //! exactly the base that it was judged on. A reject of the gates never lands, whoever approves.
 
 use super::{Item, Status, find, items};
-use crate::authority::Authority;
-use crate::candidate::{Candidate, CommitId, Proposal, TreeId};
-use crate::compose;
+use crate::cycle::compose;
+use crate::cycle::sanitize;
 use crate::cycle::{
     self, Base, CycleError, Hands, Landable, Work, candidate_ref, cycle_plan, decision_plan, landing_effects, record,
     weighed_tree,
 };
-use crate::evidence;
-use crate::journal::{Effect, Entry, Landing, Opened};
-use crate::lineage::{self, LineageError, Link};
-use crate::lock;
-use crate::record::{End, Kind, Record};
+use crate::judgement::candidate::{Candidate, CommitId, Proposal, TreeId};
+use crate::judgement::verdict::{self, Verdict};
+use crate::judgement::weigh::Weigh;
 use crate::rules::Rules;
-use crate::sanitize;
-use crate::verdict::{self, Verdict};
-use crate::weigh::Weigh;
+use crate::store::authority::Authority;
+use crate::store::evidence;
+use crate::store::journal::{Effect, Entry, Landing, Opened};
+use crate::store::lineage::{self, LineageError, Link};
+use crate::store::lock;
+use crate::store::record::{End, Kind, Record};
 use selfsmith_repo::{Change, Merged, Mode, RepoError, TreePath};
 use selfsmith_sandbox::Cancel;
 
@@ -28,7 +28,7 @@ use selfsmith_sandbox::Cancel;
 pub struct Deciding<'a> {
     /// Repository, state folder, clock, and who is told.
     pub hands: Hands<'a>,
-    /// Its id, from [`crate::state::cycle_id`].
+    /// Its id, from [`crate::store::state::cycle_id`].
     pub id: String,
     /// On whose word.
     pub authority: Authority,

@@ -3,15 +3,17 @@
 //! Read from the lineage alone, so that a fresh clone with the judge's refs shows the same. Deciding is in [`decide`], checking
 //! in [`verify`]. It prints nothing; texts of proposers in it are untrusted and are escaped by whoever shows them.
 
+pub mod undo;
+
 pub mod decide;
 pub mod verify;
 
-use crate::candidate::{CommitId, TreeId};
 use crate::cycle::candidate_ref;
-use crate::evidence::{self, Evidence};
-use crate::lineage::{self, Link};
-use crate::record::{End, Kind, Record};
-use crate::verdict::Verdict;
+use crate::judgement::candidate::{CommitId, TreeId};
+use crate::judgement::verdict::Verdict;
+use crate::store::evidence::{self, Evidence};
+use crate::store::lineage::{self, Link};
+use crate::store::record::{End, Kind, Record};
 use selfsmith_repo::{FileDiff, Renames, Repo};
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -3,14 +3,14 @@
 //! Reads only. Each fault is one sentence about one link; no fault means that all of it holds.
 
 use super::ReviewError;
-use crate::candidate::{Candidate, Touched, TreeId};
-use crate::compose;
 use crate::cycle::candidate_ref;
-use crate::evidence::{self, Evidence};
-use crate::lineage::{self, LINEAGE_REF, Link, NOTES_REF};
-use crate::record::{End, Kind};
+use crate::cycle::compose;
+use crate::judgement::candidate::{Candidate, Touched, TreeId};
+use crate::judgement::verdict::{self, Verdict};
 use crate::rules::Rules;
-use crate::verdict::{self, Verdict};
+use crate::store::evidence::{self, Evidence};
+use crate::store::lineage::{self, LINEAGE_REF, Link, NOTES_REF};
+use crate::store::record::{End, Kind};
 use selfsmith_repo::Repo;
 use serde::Serialize;
 use std::collections::BTreeSet;

@@ -5,10 +5,10 @@
 use crate::terminal::streams;
 use console::Style;
 use indicatif::{ProgressBar, ProgressStyle};
-use selfsmith::gate::{GateOutcome, GateReport};
-use selfsmith::progress::Progress;
-use selfsmith::sanitize::shown;
-use selfsmith::surroundings::Surroundings;
+use selfsmith::cycle::sanitize::shown;
+use selfsmith::judgement::gate::{GateOutcome, GateReport};
+use selfsmith::judgement::progress::Progress;
+use selfsmith::owner::surroundings::Surroundings;
 use selfsmith::texts::{EN, fill};
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -209,8 +209,8 @@ pub fn took(time: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use selfsmith::gate::GateName;
-    use selfsmith::verdict::Verdict;
+    use selfsmith::judgement::gate::GateName;
+    use selfsmith::judgement::verdict::Verdict;
     use std::collections::BTreeMap;
 
     fn display() -> Display {

@@ -2,7 +2,7 @@
 //!
 //! What others wrote (models, programs, repositories) is made harmless before it is shown.
 
-use selfsmith::sanitize::shown;
+use selfsmith::cycle::sanitize::shown;
 use selfsmith::texts::{EN, fill};
 use std::io::{self, Write};
 

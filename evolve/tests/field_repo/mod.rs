@@ -1,17 +1,17 @@
 //! What the cycle folders run on: a repository in a temporary folder, kept build slots, a proposer that writes the change.
 
-use selfsmith::authority::Authority;
-use selfsmith::candidate::Proposal;
 use selfsmith::cycle::{self, CycleEnd, Hands, Setup};
-use selfsmith::defence::{Defence, Defences};
-use selfsmith::faults::NoFaults;
-use selfsmith::gate::{GateName, GateOutcome, GateReport};
-use selfsmith::journal::Landing;
+use selfsmith::judgement::candidate::Proposal;
+use selfsmith::judgement::defence::{Defence, Defences};
+use selfsmith::judgement::gate::{GateName, GateOutcome, GateReport};
+use selfsmith::judgement::progress::{Progress, Report};
+use selfsmith::judgement::verdict::Verdict;
 use selfsmith::ladder::Ladder;
-use selfsmith::progress::{Progress, Report};
 use selfsmith::proposer::{Proposer, ProposerError, Task};
-use selfsmith::state::StateFolder;
-use selfsmith::verdict::Verdict;
+use selfsmith::store::authority::Authority;
+use selfsmith::store::faults::NoFaults;
+use selfsmith::store::journal::Landing;
+use selfsmith::store::state::StateFolder;
 use selfsmith::workshop::Given;
 use selfsmith_repo::Repo;
 use selfsmith_sandbox::Cancel;

@@ -1,12 +1,12 @@
 //! Candidates that reach for what is not theirs.
 
 use crate::world::*;
-use selfsmith::candidate::Proposal;
-use selfsmith::faults::NoFaults;
-use selfsmith::gate::GateName;
-use selfsmith::progress::Report;
+use selfsmith::judgement::candidate::Proposal;
+use selfsmith::judgement::gate::GateName;
+use selfsmith::judgement::progress::Report;
 use selfsmith::proposer::{Proposer, ProposerError, Task};
-use selfsmith::record::End;
+use selfsmith::store::faults::NoFaults;
+use selfsmith::store::record::End;
 use std::path::Path;
 use std::process::Command;
 

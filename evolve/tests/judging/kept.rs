@@ -1,11 +1,11 @@
 //! What does not land: the target stands, the branch goes back, the candidate stays.
 
 use crate::world::*;
-use selfsmith::faults::NoFaults;
-use selfsmith::gate::GateName;
-use selfsmith::lineage::LINEAGE_REF;
-use selfsmith::record::End;
-use selfsmith::verdict::Verdict;
+use selfsmith::judgement::gate::GateName;
+use selfsmith::judgement::verdict::Verdict;
+use selfsmith::store::faults::NoFaults;
+use selfsmith::store::lineage::LINEAGE_REF;
+use selfsmith::store::record::End;
 use selfsmith_sandbox::Cancel;
 
 #[track_caller]
@@ -113,7 +113,7 @@ fn the_same_change_on_the_same_base_is_refused_again_without_being_weighed() {
 #[test]
 fn one_judge_at_a_time() {
     let world = World::new();
-    let lock = selfsmith::lock::take(&world.state().cycle_lock()).unwrap();
+    let lock = selfsmith::store::lock::take(&world.state().cycle_lock()).unwrap();
     let (end, _) = run_with(&world, &auto("c1"), &mut edit("src/lib.rs", "// x\n"), &mut Gates::of(&world), &NoFaults);
     assert!(end.unwrap_err().to_string().contains("is at work"));
     drop(lock);

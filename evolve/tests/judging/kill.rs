@@ -7,15 +7,15 @@
 
 use crate::world::*;
 use nix::sys::signal::{Signal, raise};
-use selfsmith::candidate::{Candidate, CommitId, Proposal, TreeId};
 use selfsmith::cycle;
-use selfsmith::faults::{Faults, NoFaults, Point};
-use selfsmith::ops;
-use selfsmith::progress::Report;
+use selfsmith::judgement::candidate::{Candidate, CommitId, Proposal, TreeId};
+use selfsmith::judgement::progress::Report;
+use selfsmith::judgement::weigh::{Baseline, Weigh, WeighError, Weighed};
 use selfsmith::proposer::{Proposer, ProposerError, Task};
 use selfsmith::review;
-use selfsmith::undo::undo;
-use selfsmith::weigh::{Baseline, Weigh, WeighError, Weighed};
+use selfsmith::review::undo::undo;
+use selfsmith::store::faults::{Faults, NoFaults, Point};
+use selfsmith::store::ops;
 use selfsmith_sandbox::Cancel;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, OpenOptions};
@@ -160,7 +160,7 @@ impl Story {
             let deciding = || selfsmith::review::Deciding {
                 hands,
                 id: "d1".to_owned(),
-                authority: selfsmith::authority::Authority::Terminal,
+                authority: selfsmith::store::authority::Authority::Terminal,
             };
             match self {
                 Self::Approved => drop(review::approve(&deciding(), "c0").unwrap()),
@@ -173,10 +173,10 @@ impl Story {
                         base,
                         id: "c1".to_owned(),
                         goal: "Count better".to_owned(),
-                        landing: selfsmith::journal::Landing::Auto,
+                        landing: selfsmith::store::journal::Landing::Auto,
                         authority: None,
                         max_repairs: repairs,
-                        defences: selfsmith::defence::Defences::all(),
+                        defences: selfsmith::judgement::defence::Defences::all(),
                         cancel: cancel.clone(),
                     };
                     cycle::run(setup, &mut Proposes(edits, faults), &mut gates).unwrap();

@@ -1,10 +1,10 @@
 //! What an accepted change does, and what it leaves alone.
 
 use crate::world::*;
-use selfsmith::faults::NoFaults;
-use selfsmith::lineage::{LINEAGE_REF, NOTES_REF};
-use selfsmith::record::End;
-use selfsmith::verdict::Verdict;
+use selfsmith::judgement::verdict::Verdict;
+use selfsmith::store::faults::NoFaults;
+use selfsmith::store::lineage::{LINEAGE_REF, NOTES_REF};
+use selfsmith::store::record::End;
 
 const BETTER: &str = "pub fn one() -> u32 {\n    2 - 1\n}\n";
 
@@ -87,10 +87,10 @@ fn a_target_that_is_not_checked_out_lands_without_touching_any_checkout() {
             base,
             id: "c1".into(),
             goal: "g".into(),
-            landing: selfsmith::journal::Landing::Auto,
+            landing: selfsmith::store::journal::Landing::Auto,
             authority: None,
             max_repairs: 0,
-            defences: selfsmith::defence::Defences::all(),
+            defences: selfsmith::judgement::defence::Defences::all(),
             cancel: selfsmith_sandbox::Cancel::default(),
         };
         selfsmith::cycle::run(setup, &mut edit("src/lib.rs", BETTER), &mut Gates::of(&world)).unwrap()

@@ -1,9 +1,9 @@
 //! The judge on its own repository.
 
 use crate::world::*;
-use selfsmith::candidate::TreeId;
-use selfsmith::own;
-use selfsmith::record::End;
+use selfsmith::judgement::candidate::TreeId;
+use selfsmith::rules::own;
+use selfsmith::store::record::End;
 use std::path::Path;
 use std::process::Command;
 

@@ -1,11 +1,11 @@
 //! What a person decides, and what can be checked and taken back afterwards.
 
 use crate::world::*;
-use selfsmith::lineage::{LINEAGE_REF, NOTES_REF};
-use selfsmith::ops;
-use selfsmith::record::End;
+use selfsmith::review::undo::undo;
 use selfsmith::review::{self, Status};
-use selfsmith::undo::undo;
+use selfsmith::store::lineage::{LINEAGE_REF, NOTES_REF};
+use selfsmith::store::ops;
+use selfsmith::store::record::End;
 
 const BETTER: &str = "// better\n";
 

@@ -1,17 +1,17 @@
 //! A repository with a person's unfinished work in it, a scripted proposer, scripted gates, and one cycle on it.
 
-use selfsmith::authority::Authority;
-use selfsmith::candidate::{Candidate, CommitId, Proposal, TreeId};
 use selfsmith::cycle::{self, CycleEnd, CycleError, Hands, Setup};
-use selfsmith::defence::Defences;
-use selfsmith::faults::{Faults, NoFaults};
-use selfsmith::gate::{GateName, GateOutcome, GateReport};
-use selfsmith::journal::Landing;
-use selfsmith::progress::{Progress, Report};
+use selfsmith::judgement::candidate::{Candidate, CommitId, Proposal, TreeId};
+use selfsmith::judgement::defence::Defences;
+use selfsmith::judgement::gate::{GateName, GateOutcome, GateReport};
+use selfsmith::judgement::progress::{Progress, Report};
+use selfsmith::judgement::weigh::{Baseline, Weigh, WeighError, Weighed};
 use selfsmith::proposer::{Proposer, ProposerError, Task};
 use selfsmith::review::Deciding;
-use selfsmith::state::StateFolder;
-use selfsmith::weigh::{Baseline, Weigh, WeighError, Weighed};
+use selfsmith::store::authority::Authority;
+use selfsmith::store::faults::{Faults, NoFaults};
+use selfsmith::store::journal::Landing;
+use selfsmith::store::state::StateFolder;
 use selfsmith_repo::Repo;
 use selfsmith_sandbox::Cancel;
 use std::cell::RefCell;

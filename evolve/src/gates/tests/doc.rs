@@ -3,11 +3,11 @@
 
 use super::run::run_of;
 use super::{Run, Seen};
-use crate::folder;
 use crate::gates::Bench;
-use crate::harness::{Reader, TestResult};
-use crate::plan::CargoWords;
-use crate::slot::Scratch;
+use crate::reading::harness::{Reader, TestResult};
+use crate::rules::plan::CargoWords;
+use crate::workshop::folder;
+use crate::workshop::slot::Scratch;
 use crate::workshop::{Files, Target, WorkshopError};
 use std::collections::BTreeMap;
 use std::ffi::OsString;

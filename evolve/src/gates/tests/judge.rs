@@ -1,11 +1,11 @@
 //! Judges what tests did on the candidate by what they did on the base. Pure.
 
 use super::{Left, Run, Seen};
-use crate::defence::{Defence, Defences};
-use crate::gate::{GateOutcome, GateReport};
 use crate::gates::Draft;
-use crate::harness::TestResult;
-use crate::inline::{Compared, What};
+use crate::judgement::defence::{Defence, Defences};
+use crate::judgement::gate::{GateOutcome, GateReport};
+use crate::reading::harness::TestResult;
+use crate::reading::inline::{Compared, What};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A failure that may be the machine's or chance's: to be run again on both sides.

@@ -11,8 +11,8 @@ mod run;
 
 use super::command::Ran;
 use super::{Bench, Draft};
-use crate::gate::GateName;
-use crate::harness::TestResult;
+use crate::judgement::gate::GateName;
+use crate::reading::harness::TestResult;
 use crate::workshop::WorkshopError;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -37,7 +37,7 @@ pub struct Seen {
     /// What went into the test executables.
     pub inputs: Vec<String>,
     /// What cargo made.
-    pub units: Vec<crate::compiled::Unit>,
+    pub units: Vec<crate::reading::compiled::Unit>,
 }
 
 /// What tests did to a file.

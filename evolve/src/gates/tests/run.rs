@@ -1,13 +1,13 @@
 //! Runs tests: builds the executables through cargo, then runs each by hand.
 
 use super::{Left, Run, Seen, doc};
-use crate::compiled::{Compiled, Unit};
-use crate::defence::Defence;
-use crate::folder::{self, Difference};
 use crate::gates::{Bench, build, command, last_lines};
-use crate::harness::{Heard, Reader};
-use crate::plan::{CargoWords, Step};
-use crate::slot::Scratch;
+use crate::judgement::defence::Defence;
+use crate::reading::compiled::{Compiled, Unit};
+use crate::reading::harness::{Heard, Reader};
+use crate::rules::plan::{CargoWords, Step};
+use crate::workshop::folder::{self, Difference};
+use crate::workshop::slot::Scratch;
 use crate::workshop::{Files, TARGET, TREE, Target, Work, WorkshopError};
 use selfsmith_sandbox::{End, Finished};
 use sha2::{Digest, Sha256};

@@ -6,14 +6,14 @@
 
 mod suggestion;
 
-use crate::candidate::{Proposal, TreeId, Zone};
-use crate::compiled::Level;
 use crate::gates::{Bench, CargoRun};
-use crate::plan::{CargoWords, Plan};
-use crate::progress::{Progress, Report};
+use crate::judgement::candidate::{Proposal, TreeId, Zone};
+use crate::judgement::progress::{Progress, Report};
+use crate::judgement::weigh::WeighError;
 use crate::proposer::{Proposer, ProposerError, Task};
+use crate::reading::compiled::Level;
 use crate::rules::Rules;
-use crate::weigh::WeighError;
+use crate::rules::plan::{CargoWords, Plan};
 use crate::workshop::{Files as Seen, Given, Side, Target, Workshop, WorkshopError};
 use selfsmith_repo::Repo;
 use std::collections::{BTreeMap, BTreeSet};
@@ -183,7 +183,7 @@ impl Round<'_> {
     /// The base's files again.
     fn take_back(&self) -> Result<(), ProposerError> {
         let base = self.shop.slot.base_tree();
-        let differ = crate::folder::differences(&base, self.dir, &[]).map_err(disk("compare", self.dir))?;
+        let differ = crate::workshop::folder::differences(&base, self.dir, &[]).map_err(disk("compare", self.dir))?;
         for path in differ.into_keys().filter(|path| base.join(path).is_file()) {
             let to = self.dir.join(&path);
             fs::copy(base.join(&path), &to).map_err(disk("restore", &to))?;

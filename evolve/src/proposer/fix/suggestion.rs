@@ -3,7 +3,7 @@
 //! Pure. Promises to apply only what is marked as applicable by a machine, a suggestion whole or not at all, never two that
 //! overlap, and none whose place does not agree with the file. The places are bytes of the file as it lies on disk.
 
-use crate::compiled::Finding;
+use crate::reading::compiled::Finding;
 use cargo_metadata::diagnostic::{Applicability, Diagnostic, DiagnosticSpan};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -7,17 +7,17 @@ use crate::terminal::commands::stop::Stop;
 use crate::terminal::commands::{first, interrupt, ladder};
 use crate::terminal::display::{Audience, Display};
 use crate::terminal::streams;
-use selfsmith::authority::{self, Authority};
 use selfsmith::cycle::{self, Base, CycleEnd, Setup};
-use selfsmith::defence::Defences;
-use selfsmith::exit::Exit;
-use selfsmith::inbox::{Inbox, LARGEST_GOAL, Outcome};
-use selfsmith::journal::Landing;
+use selfsmith::judgement::defence::Defences;
+use selfsmith::owner::exit::Exit;
+use selfsmith::owner::inbox::{Inbox, LARGEST_GOAL, Outcome};
+use selfsmith::owner::settings;
+use selfsmith::owner::surroundings::Surroundings;
 use selfsmith::proposer::fix::Fix;
 use selfsmith::proposer::table::{self, Makings, Spec};
-use selfsmith::record::End;
-use selfsmith::settings;
-use selfsmith::surroundings::Surroundings;
+use selfsmith::store::authority::{self, Authority};
+use selfsmith::store::journal::Landing;
+use selfsmith::store::record::End;
 use selfsmith::texts::{EN, fill};
 use selfsmith::workshop::Given;
 use selfsmith_sandbox::Cancel;
@@ -130,12 +130,12 @@ impl Run<'_> {
             self.display.say(&fill(EN.waiting, &[("candidate", candidate)]));
         } else if !end.why.is_empty() && (end.gate.is_none() || end.end == End::Stale) {
             // What a gate said is on the screen already.
-            self.display.say(&selfsmith::sanitize::shown(&end.why));
+            self.display.say(&selfsmith::cycle::sanitize::shown(&end.why));
         }
         if self.display.audience() == Audience::Programs {
             streams::print_json(&Last {
                 verdict: end.verdict.word(),
-                gate: end.gate.map(selfsmith::gate::GateName::as_str),
+                gate: end.gate.map(selfsmith::judgement::gate::GateName::as_str),
                 why: &end.why,
                 candidate: end.candidate.as_deref(),
                 landed: end.landed.as_ref().map(|commit| commit.0.as_str()),

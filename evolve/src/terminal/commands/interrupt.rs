@@ -1,6 +1,6 @@
 //! Ctrl-C and SIGTERM: the first one asks the work to end, the second one ends the program.
 
-use selfsmith::exit::Exit;
+use selfsmith::owner::exit::Exit;
 use selfsmith_sandbox::Cancel;
 
 /// A flag that the first signal raises.

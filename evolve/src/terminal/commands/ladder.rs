@@ -4,10 +4,10 @@ use crate::terminal::commands::makings::Wishes;
 use crate::terminal::commands::place::Place;
 use crate::terminal::commands::stop::Stop;
 use selfsmith::cycle::Base;
-use selfsmith::defence::Defences;
+use selfsmith::judgement::defence::Defences;
 use selfsmith::ladder::Ladder;
 use selfsmith::launcher;
-use selfsmith::surroundings::Surroundings;
+use selfsmith::owner::surroundings::Surroundings;
 use selfsmith::workshop::Given;
 use selfsmith_sandbox::Cancel;
 

@@ -2,18 +2,18 @@
 
 use crate::terminal::commands::place::Place;
 use crate::terminal::commands::stop::Stop;
-use selfsmith::deps::{Caller, seen_in_room};
-use selfsmith::exit::Exit;
 use selfsmith::launcher;
+use selfsmith::owner::exit::Exit;
+use selfsmith::owner::settings::{Channel, Settings};
+use selfsmith::owner::surroundings::Surroundings;
 use selfsmith::proposer::agent::AgentProgram;
 use selfsmith::proposer::command::Outside;
 use selfsmith::proposer::room::Kit;
 use selfsmith::proposer::table::{Makings, Spec};
 use selfsmith::relay::Upstream;
-use selfsmith::settings::{Channel, Settings};
-use selfsmith::surroundings::Surroundings;
 use selfsmith::texts::{EN, fill};
-use selfsmith::toolchain::Toolchain;
+use selfsmith::workshop::deps::{Caller, seen_in_room};
+use selfsmith::workshop::toolchain::Toolchain;
 use selfsmith_sandbox::Cancel;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

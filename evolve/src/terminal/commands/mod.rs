@@ -15,9 +15,9 @@ mod stop;
 use crate::terminal::cli::Command;
 use crate::terminal::commands::stop::Stop;
 use crate::terminal::streams;
-use selfsmith::exit::Exit;
 use selfsmith::launcher::{self, Agent, LaunchError, Origin, Shown};
-use selfsmith::surroundings::Surroundings;
+use selfsmith::owner::exit::Exit;
+use selfsmith::owner::surroundings::Surroundings;
 use selfsmith::texts::{EN, fill};
 use std::io::{self, IsTerminal, Write};
 

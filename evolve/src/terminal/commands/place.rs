@@ -4,11 +4,11 @@ use crate::terminal::cli::Where;
 use crate::terminal::commands::JUDGE;
 use crate::terminal::commands::stop::Stop;
 use selfsmith::cycle::Hands;
-use selfsmith::faults::NoFaults;
-use selfsmith::progress::Report;
-use selfsmith::settings::Settings;
-use selfsmith::state::{self, StateFolder};
-use selfsmith::surroundings::Surroundings;
+use selfsmith::judgement::progress::Report;
+use selfsmith::owner::settings::Settings;
+use selfsmith::owner::surroundings::Surroundings;
+use selfsmith::store::faults::NoFaults;
+use selfsmith::store::state::{self, StateFolder};
 use selfsmith_repo::{Repo, RepoError};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -34,7 +34,7 @@ impl Place {
         // What a landing writes outlasts a power cut.
         let repo = Repo::open(&folder).and_then(Repo::durable).map_err(|error| {
             let mut stop = Stop::from(error);
-            stop.exit = selfsmith::exit::Exit::Usage;
+            stop.exit = selfsmith::owner::exit::Exit::Usage;
             stop
         })?;
         let home = around.state()?;

@@ -6,13 +6,14 @@ use crate::terminal::commands::review;
 use crate::terminal::commands::stop::Stop;
 use crate::terminal::display::{Audience, Display, Look, short};
 use crate::terminal::streams;
-use selfsmith::exit::Exit;
-use selfsmith::ops::{self, Operation};
+use selfsmith::cycle::sanitize::{self, shown};
+use selfsmith::owner::exit::Exit;
+use selfsmith::owner::surroundings::Surroundings;
 use selfsmith::review::Deciding;
-use selfsmith::sanitize::{self, shown};
-use selfsmith::surroundings::Surroundings;
+use selfsmith::review::undo;
+use selfsmith::store::lineage;
+use selfsmith::store::ops::{self, Operation};
 use selfsmith::texts::{EN, fill};
-use selfsmith::{lineage, undo};
 
 /// `undo`.
 pub fn take_back(arguments: &UndoArgs, around: &Surroundings) -> Result<Exit, Stop> {
@@ -48,7 +49,7 @@ fn line(operation: &Operation, look: Look) -> String {
         .moves
         .iter()
         .map(|moved| {
-            let end = |commit: &Option<selfsmith::candidate::CommitId>| {
+            let end = |commit: &Option<selfsmith::judgement::candidate::CommitId>| {
                 commit.as_ref().map_or_else(|| "nothing".to_owned(), |commit| short(&commit.0).to_owned())
             };
             format!("{} {}..{}", shown(&moved.name), end(&moved.from), end(&moved.to))

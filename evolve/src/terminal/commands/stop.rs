@@ -1,17 +1,17 @@
 //! Why a command stops before its end: what could not be done, what to do next, and the exit code.
 
 use crate::terminal::streams::chain;
-use selfsmith::authority::NoAuthority;
 use selfsmith::cycle::CycleError;
-use selfsmith::exit::Exit;
-use selfsmith::inbox::InboxError;
 use selfsmith::launcher::LaunchError;
-use selfsmith::lineage::LineageError;
-use selfsmith::log::LogError;
+use selfsmith::owner::exit::Exit;
+use selfsmith::owner::inbox::InboxError;
+use selfsmith::owner::settings::SettingsError;
+use selfsmith::owner::surroundings::NoHome;
 use selfsmith::proposer::ProposerError;
 use selfsmith::review::ReviewError;
-use selfsmith::settings::SettingsError;
-use selfsmith::surroundings::NoHome;
+use selfsmith::store::authority::NoAuthority;
+use selfsmith::store::lineage::LineageError;
+use selfsmith::store::log::LogError;
 use selfsmith::texts::{EN, fill};
 use selfsmith_repo::RepoError;
 

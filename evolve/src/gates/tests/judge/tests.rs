@@ -1,8 +1,8 @@
 //! What the tests gate says to what was seen.
 
 use super::*;
-use crate::gate::GateName;
-use crate::inline::Finding;
+use crate::judgement::gate::GateName;
+use crate::reading::inline::Finding;
 
 fn run(results: &[(&str, TestResult)]) -> Run {
     let failed = results.iter().any(|(_, result)| *result == TestResult::Failed);

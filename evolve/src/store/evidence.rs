@@ -3,9 +3,9 @@
 //! `goal.txt`, `rules.yaml`, `baseline.json`, and for each attempt `attempts/<n>/` with `proposal.json`, `candidate.json`,
 //! `reports.json`, `required.json`. Texts of a proposer are kept as they were said; whoever shows them escapes them.
 
-use crate::candidate::{Candidate, Proposal, TreeId};
-use crate::gate::{GateName, GateReport};
-use crate::journal::{Attempt, Known};
+use crate::judgement::candidate::{Candidate, Proposal, TreeId};
+use crate::judgement::gate::{GateName, GateReport};
+use crate::store::journal::{Attempt, Known};
 use selfsmith_repo::{Change, Mode, Repo, RepoError, TreePath};
 use serde::Serialize;
 use serde::de::DeserializeOwned;

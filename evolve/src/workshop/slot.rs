@@ -14,9 +14,9 @@
 //! reaches the base's target; a file that changed is newer than everything that was built from its old content. Why a copy
 //! and no overlay: docs/decisions/0004-slots.md. Used by one judge at a time (its lock).
 
-use crate::candidate::TreeId;
-use crate::defence::{Defence, Defences};
-use crate::folder;
+use crate::judgement::candidate::TreeId;
+use crate::judgement::defence::{Defence, Defences};
+use crate::workshop::folder;
 use selfsmith_repo::{Repo, RepoError};
 use std::fs::{self, DirBuilder, FileTimes, OpenOptions, Permissions};
 use std::io;

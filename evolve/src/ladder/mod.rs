@@ -4,18 +4,20 @@
 //! Promises that every gate which a touched path calls for is run or named as required, so that a missing one cannot pass
 //! for an acceptance. It does not decide a verdict.
 
-use crate::baseline::{self, Facts};
-use crate::candidate::{Candidate, CommitId, TreeId};
-use crate::compiled::Unit;
-use crate::defence::Defence;
-use crate::gate::{GateName, GateOutcome, GateReport};
+pub mod baseline;
+
 use crate::gates::tests::{Doubt, Judged, Settled};
 use crate::gates::{Bench, Draft, build, command, format, lint, scenarios, schema, tests};
-use crate::inline::{self, Compared};
-use crate::plan::{Plan, Step};
-use crate::progress::{Progress, Report};
+use crate::judgement::candidate::{Candidate, CommitId, TreeId};
+use crate::judgement::defence::Defence;
+use crate::judgement::gate::{GateName, GateOutcome, GateReport};
+use crate::judgement::progress::{Progress, Report};
+use crate::judgement::weigh::{Baseline, Weigh, WeighError, Weighed};
+use crate::ladder::baseline::Facts;
+use crate::reading::compiled::Unit;
+use crate::reading::inline::{self, Compared};
 use crate::rules::Rules;
-use crate::weigh::{Baseline, Weigh, WeighError, Weighed};
+use crate::rules::plan::{Plan, Step};
 use crate::workshop::{Given, Side, Workshop, WorkshopError};
 use selfsmith_repo::{Mode, Repo};
 use std::cell::RefCell;

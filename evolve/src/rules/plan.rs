@@ -3,8 +3,8 @@
 //! Pure. Promises that a path it cannot place gets every gate. Commands of the rules that are cargo's own are taken apart,
 //! so that the judge can run their phases itself; others run as they are.
 
-use crate::candidate::Touched;
-use crate::gate::GateName;
+use crate::judgement::candidate::Touched;
+use crate::judgement::gate::GateName;
 use crate::rules::{CommandLine, Rules};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -178,7 +178,7 @@ fn take_apart(arguments: &[&str]) -> Option<CargoWords> {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "tests")]
     use super::*;
-    use crate::candidate::{BlobId, Zone};
+    use crate::judgement::candidate::{BlobId, Zone};
 
     fn rules(more: &str) -> Rules {
         Rules::parse(&format!("zones: [{{path: '**', zone: open}}]\n{more}")).unwrap()

@@ -2,13 +2,13 @@
 //!
 //! Pure. Each arrow of a cycle is entered before it begins and after it has ended; [`Known::fold`] says from the entries what
 //! is known, and refuses entries that no run can have written. Everything that is needed to go on stands in them, times
-//! included, so that what is done again comes out the same. The durable file is [`crate::log`]'s.
+//! included, so that what is done again comes out the same. The durable file is [`crate::store::log`]'s.
 
-use crate::authority::Authority;
-use crate::candidate::{Candidate, CommitId, Proposal, TreeId};
-use crate::gate::{GateName, GateReport};
-use crate::record::{End, Kind, Record};
-use crate::weigh::Baseline;
+use crate::judgement::candidate::{Candidate, CommitId, Proposal, TreeId};
+use crate::judgement::gate::{GateName, GateReport};
+use crate::judgement::weigh::Baseline;
+use crate::store::authority::Authority;
+use crate::store::record::{End, Kind, Record};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 

@@ -1,8 +1,8 @@
 //! What is remembered of a cycle, or of a person's decision, for ever: values for the journal and the lineage.
 
-use crate::authority::Authority;
-use crate::candidate::{Candidate, CommitId, Proposal};
-use crate::verdict::Verdict;
+use crate::judgement::candidate::{Candidate, CommitId, Proposal};
+use crate::judgement::verdict::Verdict;
+use crate::store::authority::Authority;
 use serde::{Deserialize, Serialize};
 
 /// The version of [`Record`] that is written.

@@ -1,8 +1,8 @@
 //! The border between a cycle and what weighs its candidates: the cycle sees reports only.
 
-use crate::candidate::{Candidate, CommitId, TreeId};
-use crate::gate::{GateName, GateReport};
-use crate::progress::Report;
+use crate::judgement::candidate::{Candidate, CommitId, TreeId};
+use crate::judgement::gate::{GateName, GateReport};
+use crate::judgement::progress::Report;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

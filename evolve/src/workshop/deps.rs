@@ -6,8 +6,8 @@
 
 mod readable;
 
-use crate::cargo_config::Sources;
-use crate::toolchain::Toolchain;
+use crate::reading::cargo_config::Sources;
+use crate::workshop::toolchain::Toolchain;
 use selfsmith_sandbox::{Bind, BindMode, Cancel, Environment, Job, Limits, Program, SandboxError, Walls, run};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};

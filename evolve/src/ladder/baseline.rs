@@ -4,14 +4,14 @@
 //! judge cannot build at all is met here, with cargo's own words, and that the pipeline was seen to notice a failure: a
 //! deliberately broken twin of the base must go red.
 
-use crate::candidate::TreeId;
-use crate::gate::{GateName, GateOutcome};
 use crate::gates::{Bench, build, command, format, lint, scenarios, schema, tests};
-use crate::inline::Compared;
-use crate::members::{self, Member, Root};
-use crate::plan::{CargoWords, Plan, Step};
-use crate::progress::{Progress, Report};
-use crate::weigh::{Baseline, WeighError};
+use crate::judgement::candidate::TreeId;
+use crate::judgement::gate::{GateName, GateOutcome};
+use crate::judgement::progress::{Progress, Report};
+use crate::judgement::weigh::{Baseline, WeighError};
+use crate::reading::inline::Compared;
+use crate::reading::members::{self, Member, Root};
+use crate::rules::plan::{CargoWords, Plan, Step};
 use crate::workshop::{Side, TREE, Target, Workshop, WorkshopError};
 use selfsmith_repo::Repo;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! The verdict: a pure function of the gates' reports. "Could not check" never accepts.
 
-use crate::gate::{GateName, GateOutcome, GateReport};
+use crate::judgement::gate::{GateName, GateOutcome, GateReport};
 use serde::{Deserialize, Serialize};
 
 /// What is to be done with a candidate.

@@ -1,7 +1,7 @@
 //! Packages that the room's user may not read: archives keep the modes that their authors had, and some forbid others to
 //! read. Those are copied, with open modes, and the copy is bound over the original. Nothing of the caller's is changed.
 
-use crate::folder;
+use crate::workshop::folder;
 use selfsmith_sandbox::{Bind, BindMode};
 use std::fs::{self, Permissions};
 use std::io;

@@ -3,12 +3,12 @@
 //! A durable file in the state folder; the refs themselves are the truth, this says how they came there. Entering the same
 //! operation twice enters it once.
 
-use crate::authority::Authority;
-use crate::faults::Faults;
-use crate::journal::Move;
-use crate::log::{self, Log, LogError};
-use crate::record::Kind;
-use crate::state::StateFolder;
+use crate::store::authority::Authority;
+use crate::store::faults::Faults;
+use crate::store::journal::Move;
+use crate::store::log::{self, Log, LogError};
+use crate::store::record::Kind;
+use crate::store::state::StateFolder;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 

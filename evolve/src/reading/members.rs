@@ -3,7 +3,7 @@
 //! Promises to give a test executable what cargo would: folder, `CARGO_MANIFEST_DIR`, `CARGO_PKG_*`, `[env]`. Source: the
 //! Cargo book, "Environment variables", and cargo 1.95's `fill_env`.
 
-use crate::cargo_config::env_entries;
+use crate::reading::cargo_config::env_entries;
 use cargo_metadata::{Metadata, MetadataCommand, Package};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -28,7 +28,7 @@ pub struct Member {
 /// One target of a package.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Root {
-    /// `lib`, `bin`, `test` …, as [`crate::compiled::Unit::kind`].
+    /// `lib`, `bin`, `test` …, as [`crate::reading::compiled::Unit::kind`].
     pub kind: String,
     /// Name.
     pub name: String,
@@ -82,7 +82,7 @@ fn member(package: &Package) -> Member {
 
 fn root(target: &cargo_metadata::Target) -> Root {
     Root {
-        kind: target.kind.first().map_or_else(String::new, crate::compiled::kind_word),
+        kind: target.kind.first().map_or_else(String::new, crate::reading::compiled::kind_word),
         name: target.name.clone(),
         source: target.src_path.as_str().to_owned(),
     }
@@ -97,7 +97,7 @@ fn is_library(kind: &cargo_metadata::TargetKind) -> bool {
 pub fn env_of(tree: &Path, in_room: &str) -> Vec<(String, String)> {
     let files = [".cargo/config.toml", ".cargo/config"].map(|name| std::fs::read_to_string(tree.join(name)));
     let text = files.into_iter().find_map(Result::ok).unwrap_or_default();
-    let value = |entry: &crate::cargo_config::EnvEntry| {
+    let value = |entry: &crate::reading::cargo_config::EnvEntry| {
         if entry.relative { format!("{in_room}/{}", entry.value) } else { entry.value.clone() }
     };
     env_entries(&text).iter().map(|entry| (entry.name.clone(), value(entry))).collect()

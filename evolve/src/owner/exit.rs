@@ -1,6 +1,6 @@
 //! Exit codes of `selfsmith`'s own commands: a contract (docs/contract.md), each with a test.
 
-use crate::verdict::Verdict;
+use crate::judgement::verdict::Verdict;
 
 /// How a command of the judge ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 //! again; damage anywhere else is an error that names file and line, never skipped; one owner at a time (the file itself is
 //! locked, so a dead owner frees it). It does not know what its lines mean.
 
-use crate::faults::{Faults, Point};
+use crate::store::faults::{Faults, Point};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
@@ -197,7 +197,7 @@ fn checksum(before: &str, json: &str) -> String {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "tests")]
     use super::*;
-    use crate::faults::NoFaults;
+    use crate::store::faults::NoFaults;
 
     fn written(dir: &Path, values: &[&str]) -> PathBuf {
         let path = dir.join("log");

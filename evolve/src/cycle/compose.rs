@@ -4,9 +4,9 @@
 //! refuse it, so that it can be kept and shown; only a folder with a new key in it never enters the repository.
 
 use crate::bounds::{self, Differs, Input, Oddity, Side};
-use crate::candidate::{BlobId, Candidate, CommitId, Touched, TreeId};
-use crate::defence::{Defence, Defences};
-use crate::gate::{GateName, GateOutcome, GateReport};
+use crate::judgement::candidate::{BlobId, Candidate, CommitId, Touched, TreeId};
+use crate::judgement::defence::{Defence, Defences};
+use crate::judgement::gate::{GateName, GateOutcome, GateReport};
 use crate::rules::Rules;
 use selfsmith_repo::{Change, FileDiff, Mode, ProblemKind, Renames, Repo, RepoError, SnapshotRules, TreePath};
 use std::collections::BTreeMap;

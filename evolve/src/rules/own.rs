@@ -3,7 +3,7 @@
 //! The judge embeds a digest of its sources (the package's build script); the same digest is taken here from a git tree. A
 //! judge that was built from other sources than the base's would judge by rules that the base does not have.
 
-use crate::candidate::TreeId;
+use crate::judgement::candidate::TreeId;
 use selfsmith_repo::{Entry, Mode, Repo, RepoError};
 use sha2::{Digest, Sha256};
 

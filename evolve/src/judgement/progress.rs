@@ -1,8 +1,8 @@
 //! What a cycle tells while it goes on: values for the terminal and for `--json` lines (docs/contract.md).
 
-use crate::candidate::{CommitId, TreeId};
-use crate::gate::{GateName, GateReport};
-use crate::verdict::Verdict;
+use crate::judgement::candidate::{CommitId, TreeId};
+use crate::judgement::gate::{GateName, GateReport};
+use crate::judgement::verdict::Verdict;
 use serde::Serialize;
 
 /// One thing that happened in a cycle.

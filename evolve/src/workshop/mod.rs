@@ -3,12 +3,16 @@
 //! Promises that what a candidate wrote runs nowhere else, sees its files, its target folder, the toolchain and the unpacked
 //! registry at neutral paths, and none of the judge's folders, keys or other trials. It knows nothing of gates.
 
-use crate::candidate::TreeId;
-use crate::defence::Defences;
-use crate::deps::{self, CARGO_HOME, Caller, Dependencies, DependenciesError};
-use crate::folder;
-use crate::slot::{Slot, SlotError};
-use crate::toolchain::{Toolchain, ToolchainError};
+pub mod deps;
+pub mod folder;
+pub mod slot;
+pub mod toolchain;
+
+use crate::judgement::candidate::TreeId;
+use crate::judgement::defence::Defences;
+use crate::workshop::deps::{CARGO_HOME, Caller, Dependencies, DependenciesError};
+use crate::workshop::slot::{Slot, SlotError};
+use crate::workshop::toolchain::{Toolchain, ToolchainError};
 use selfsmith_repo::{Repo, RepoError, TreePath};
 use selfsmith_sandbox::{
     Bind, BindMode, Cancel, Environment, Finished, Job, Limits, Program, Room, SandboxError, Stream, Walls,
@@ -340,7 +344,7 @@ impl Workshop {
     ///
     /// # Errors
     /// The disk refuses.
-    pub fn scratch(&self, tree: &Path) -> Result<crate::slot::Scratch, WorkshopError> {
+    pub fn scratch(&self, tree: &Path) -> Result<crate::workshop::slot::Scratch, WorkshopError> {
         Ok(self.slot.scratch(tree)?)
     }
 

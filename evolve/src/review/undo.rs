@@ -2,15 +2,15 @@
 //!
 //! Only where nothing has been built on it since; otherwise it is a revert. What is undone stays reachable.
 
-use crate::candidate::{CommitId, Proposal, TreeId};
 use crate::cycle::{CycleError, Landable, Work, decision_plan, landing_effects, record, recover};
-use crate::journal::{Effect, Entry, Landing, Move, Opened};
-use crate::lineage;
-use crate::ops::{self, Operation};
-use crate::record::{End, Kind, Record};
+use crate::judgement::candidate::{CommitId, Proposal, TreeId};
+use crate::judgement::verdict::Verdict;
 use crate::review::decide::carried;
 use crate::review::{Decided, Deciding, ReviewError};
-use crate::verdict::Verdict;
+use crate::store::journal::{Effect, Entry, Landing, Move, Opened};
+use crate::store::lineage;
+use crate::store::ops::{self, Operation};
+use crate::store::record::{End, Kind, Record};
 use selfsmith_repo::Repo;
 
 /// Undo this operation, by its id; the newest where none is named.

@@ -4,7 +4,10 @@
 //! cannot open anything; unknown keys, bad globs and empty commands are errors with the line. Rules come from the base
 //! commit only, never from a candidate.
 
-use crate::candidate::Zone;
+pub mod own;
+pub mod plan;
+
+use crate::judgement::candidate::Zone;
 use globset::{GlobBuilder, GlobMatcher};
 use serde::{Deserialize, Serialize};
 

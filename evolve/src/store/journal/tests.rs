@@ -2,10 +2,10 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use super::*;
-use crate::candidate::TreeId;
-use crate::gate::GateOutcome;
-use crate::record::RECORD_VERSION;
-use crate::verdict::Verdict;
+use crate::judgement::candidate::TreeId;
+use crate::judgement::gate::GateOutcome;
+use crate::judgement::verdict::Verdict;
+use crate::store::record::RECORD_VERSION;
 use std::collections::BTreeMap;
 use std::time::Duration;
 

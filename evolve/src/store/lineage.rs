@@ -3,9 +3,9 @@
 //! Promises: appended by compare-and-swap with retry, the same record never twice; the evidence lies in the commit's tree
 //! (`evidence/`), beside the record itself (`record.json`). Plain git reads all of it. What a record means is not known here.
 
-use crate::candidate::{CommitId, TreeId};
-use crate::faults::{self, Faults};
-use crate::record::Record;
+use crate::judgement::candidate::{CommitId, TreeId};
+use crate::store::faults::{self, Faults};
+use crate::store::record::Record;
 use selfsmith_repo::{
     Change, Commit, Identity, Mode, NewCommit, Repo, RepoError, TreePath, When, message_with_trailers,
 };

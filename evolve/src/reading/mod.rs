@@ -1,0 +1,8 @@
+//! Pure readings of what others print or write: cargo's messages and settings, a test harness's lines, the inline tests of
+//! two trees, the members of a workspace.
+
+pub mod cargo_config;
+pub mod compiled;
+pub mod harness;
+pub mod inline;
+pub mod members;
