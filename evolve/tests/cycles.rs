@@ -30,6 +30,7 @@ macro_rules! facts {
 }
 
 facts! {
+    breaks_a_test = "breaks-a-test";
     changelog_edited = "changelog-edited";
     exit_in_a_tested_function = "exit-in-a-tested-function";
     fixes_a_red_baseline = "fixes-a-red-baseline";
@@ -51,7 +52,7 @@ facts! {
 #[test]
 fn files_with_old_times_cannot_pass_for_built() {
     let bench = Bench::fresh();
-    let broken = |defences| bench.judge("a-wrong-count", Path::new("exit-in-a-tested-function"), defences);
+    let broken = |defences| bench.judge("a-wrong-count", Path::new("breaks-a-test"), defences);
     let told = broken(Defences::without(Defence::NewTimes));
     assert_eq!((told.verdict.word(), told.gate), ("inconclusive", Some(GateName::Build)), "{told:?}");
     let fooled = broken(Defences::without(Defence::NewTimes).and_without(Defence::Fresh));

@@ -2,8 +2,9 @@
 //! forbid, given on the command line with `-F`, where `#[allow]` and `#[expect]` cannot reach.
 
 use super::{Bench, CargoRun, Draft};
-use crate::judgement::gate::{GateName, GateReport};
+use crate::judgement::gate::{GateName, GateOutcome, GateReport};
 use crate::reading::compiled::Level;
+use crate::reading::inline::Finding;
 use crate::rules::plan::CargoWords;
 use crate::workshop::WorkshopError;
 use serde::{Deserialize, Serialize};
@@ -84,8 +85,9 @@ fn take(run: &CargoRun, counts: &mut BTreeMap<String, u64>, rendered: &mut BTree
     }
 }
 
-/// Judge the candidate. One that does not compile is the build gate's to report.
-pub fn judge(mut draft: Draft, base: &Seen, seen: &Seen) -> GateReport {
+/// Judge the candidate. One that does not compile is the build gate's to report. `silenced` says where new code silences a
+/// lint, which may be right and is a person's question.
+pub fn judge(mut draft: Draft, base: &Seen, seen: &Seen, silenced: &[Finding]) -> GateReport {
     if let Some(broken) = &seen.broken {
         return Draft { gate: GateName::Build, ..draft }.repairable("it does not compile", broken);
     }
@@ -106,7 +108,13 @@ pub fn judge(mut draft: Draft, base: &Seen, seen: &Seen) -> GateReport {
     draft.count("findings", seen.counts.values().sum());
     draft.count("new", new.len() as u64);
     match new.first() {
-        None => draft.pass(),
+        None => match silenced.first() {
+            None => draft.pass(),
+            Some(first) => {
+                let all: String = silenced.iter().map(|finding| format!("{finding}\n")).collect();
+                draft.report(GateOutcome::Ask { why: first.to_string() }, &all)
+            }
+        },
         Some(first) => draft.repairable(format!("a finding that the base lacks: {first}"), &log),
     }
 }
@@ -119,7 +127,6 @@ pub fn draft() -> Draft {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judgement::gate::GateOutcome;
 
     fn seen(counts: &[(&str, u64)]) -> Seen {
         let counts = counts.iter().map(|(key, count)| ((*key).to_owned(), *count)).collect();
@@ -129,9 +136,9 @@ mod tests {
     #[test]
     fn old_findings_pass_and_one_more_of_a_kind_fails() {
         let base = seen(&[("unused: x", 1)]);
-        assert_eq!(judge(draft(), &base, &seen(&[("unused: x", 1)])).result, GateOutcome::Pass);
+        assert_eq!(judge(draft(), &base, &seen(&[("unused: x", 1)]), &[]).result, GateOutcome::Pass);
         assert!(matches!(
-            judge(draft(), &base, &seen(&[("unused: x", 2)])).result,
+            judge(draft(), &base, &seen(&[("unused: x", 2)]), &[]).result,
             GateOutcome::Fail { repairable: true, .. }
         ));
     }
@@ -139,7 +146,7 @@ mod tests {
     #[test]
     fn what_does_not_compile_is_the_build_gates_to_report() {
         let broken = Seen { broken: Some("error[E0425]".to_owned()), ..Seen::default() };
-        let report = judge(draft(), &seen(&[]), &broken);
+        let report = judge(draft(), &seen(&[]), &broken, &[]);
         assert_eq!(report.gate, GateName::Build);
         assert!(report.log.contains("E0425"));
     }

@@ -20,7 +20,7 @@ use crate::rules::Rules;
 use crate::rules::plan::{Plan, Step};
 use crate::workshop::{Given, Side, Workshop, WorkshopError};
 use selfsmith_repo::{Mode, Repo};
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How often a doubtful test is run again, on both sides.
@@ -95,12 +95,14 @@ struct Climb<'a> {
     bench: Bench<'a>,
     /// Files that were made for this candidate already: fresh by now, and rightly so.
     made: RefCell<BTreeSet<String>>,
+    /// Its sources against the base's, once they were asked for.
+    compared: OnceCell<Compared>,
 }
 
 impl<'a> Climb<'a> {
     fn new(repo: &'a Repo, rules: &'a Rules, learned: &'a Learned, candidate: &'a Candidate) -> Self {
         let bench = learned.facts.bench(&learned.shop, &learned.plan, Side::Candidate);
-        Self { repo, rules, learned, candidate, bench, made: RefCell::default() }
+        Self { repo, rules, learned, candidate, bench, made: RefCell::default(), compared: OnceCell::new() }
     }
 
     fn run(&self, report: Report<'_>) -> Result<Weighed, WeighError> {
@@ -148,7 +150,10 @@ impl<'a> Climb<'a> {
         Ok(match gate {
             GateName::Schema => self.schema(draft)?,
             GateName::Format => format::judge(draft, &facts.format, &format::look(&self.bench)?),
-            GateName::Lint => lint::judge(draft, &facts.lint, &lint::look(&self.bench)?),
+            GateName::Lint => {
+                let seen = lint::look(&self.bench)?;
+                lint::judge(draft, &facts.lint, &seen, &self.inline()?.silenced)
+            }
             GateName::Build => self.build(draft)?,
             GateName::Tests => self.tests(draft)?,
             GateName::Scenarios => {
@@ -200,7 +205,7 @@ impl<'a> Climb<'a> {
         let defences = self.learned.shop.given.defences;
         let mut settled = BTreeMap::new();
         loop {
-            match tests::judge(draft, &facts.tests, &seen, &compared, &settled, defences) {
+            match tests::judge(draft, &facts.tests, &seen, compared, &settled, defences) {
                 Judged::Report(report) if matches!(report.result, GateOutcome::Pass | GateOutcome::Ask { .. }) => {
                     return self.commands(report, &seen);
                 }
@@ -272,13 +277,18 @@ impl<'a> Climb<'a> {
         Ok(Settled { times, candidate, base })
     }
 
-    /// Inline tests of the candidate against the base's.
-    fn inline(&self) -> Result<Compared, WorkshopError> {
-        let touches_rust = self.candidate.touched.iter().any(|touched| touched.path.ends_with(".rs"));
-        if !touches_rust {
-            return Ok(Compared::default());
+    /// Sources and inline tests of the candidate against the base's.
+    fn inline(&self) -> Result<&Compared, WorkshopError> {
+        if let Some(compared) = self.compared.get() {
+            return Ok(compared);
         }
-        Ok(inline::compare(&self.rust_files(&self.learned.tree)?, &self.rust_files(&self.candidate.tree)?))
+        let touches_rust = self.candidate.touched.iter().any(|touched| touched.path.ends_with(".rs"));
+        let compared = if touches_rust {
+            inline::compare(&self.rust_files(&self.learned.tree)?, &self.rust_files(&self.candidate.tree)?)
+        } else {
+            Compared::default()
+        };
+        Ok(self.compared.get_or_init(|| compared))
     }
 
     fn rust_files(&self, tree: &TreeId) -> Result<inline::Files, WorkshopError> {

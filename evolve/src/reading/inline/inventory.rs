@@ -1,8 +1,9 @@
 //! The test items of a set of Rust files, and the names that their code defines.
 
 use super::Files;
+use super::marks::{Mark, examples, marks};
 use super::places::{files_for_tests, logical};
-use super::tokens::{asks, collect_idents, harness_runs, imported, parse, plain, under_test};
+use super::tokens::{collect_idents, harness_runs, imported, parse, plain, under_test};
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 use std::collections::{BTreeMap, BTreeSet};
@@ -79,8 +80,10 @@ pub struct Inventory {
     code: BTreeMap<(String, Vec<String>), BTreeSet<String>>,
     /// Macros by example that are defined anywhere, with their file.
     pub macros: BTreeMap<String, String>,
-    /// How often the code of a file asks whether it is being tested.
-    pub asks: BTreeMap<String, u64>,
+    /// How often the code of a file has which mark.
+    pub marks: BTreeMap<(String, Mark), u64>,
+    /// Examples in documentation, with their file.
+    pub examples: Vec<(String, String)>,
     /// Files that could not be read, with why.
     pub unreadable: BTreeMap<String, String>,
 }
@@ -110,6 +113,10 @@ impl Inventory {
                 walk.code_module.pop();
             }
             walk.items(&file.items, only_tests);
+            let head: TokenStream = file.attrs.iter().map(ToTokens::to_token_stream).collect();
+            walk.mark_in(&head);
+            let all = examples(&file.to_token_stream());
+            inventory.examples.extend(all.into_iter().map(|text| ((*path).to_owned(), text)));
         }
         inventory
     }
@@ -160,7 +167,7 @@ impl Walk<'_> {
         } else if for_tests || gated || is_test {
             if gated && !for_tests && matches!(item, syn::Item::Use(_)) {
                 // An import that stands only under test beside code can swap what the code calls.
-                self.ask(1);
+                self.mark(Mark::AsksForTest);
             }
             self.record(item, is_test);
         } else {
@@ -174,7 +181,7 @@ impl Walk<'_> {
             let head: TokenStream = module.attrs.iter().map(ToTokens::to_token_stream).collect();
             self.push(Kind::Module, name.clone(), &head, Some(name.clone()), false);
         } else {
-            self.ask_in(&module.attrs.iter().map(ToTokens::to_token_stream).collect());
+            self.mark_in(&module.attrs.iter().map(ToTokens::to_token_stream).collect());
         }
         let Some((_, items)) = &module.content else { return };
         self.module.push(name);
@@ -219,10 +226,10 @@ impl Walk<'_> {
                     }
                     self.define(&function.sig.ident.to_string());
                 }
-                self.ask_in(&member.to_token_stream());
+                self.mark_in(&member.to_token_stream());
             }
         } else {
-            self.ask_in(&item.to_token_stream());
+            self.mark_in(&item.to_token_stream());
         }
     }
 
@@ -231,14 +238,14 @@ impl Walk<'_> {
         self.inventory.code.entry(key).or_default().insert(name.to_owned());
     }
 
-    fn ask_in(&mut self, tokens: &TokenStream) {
-        self.ask(asks(tokens));
+    fn mark_in(&mut self, tokens: &TokenStream) {
+        for mark in marks(tokens, self.file) {
+            self.mark(mark);
+        }
     }
 
-    fn ask(&mut self, times: u64) {
-        if times > 0 {
-            *self.inventory.asks.entry(self.file.to_owned()).or_default() += times;
-        }
+    fn mark(&mut self, mark: Mark) {
+        *self.inventory.marks.entry((self.file.to_owned(), mark)).or_default() += 1;
     }
 
     fn push(&mut self, kind: Kind, name: String, tokens: &TokenStream, defines: Option<String>, is_test: bool) {

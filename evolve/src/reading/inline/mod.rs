@@ -6,10 +6,12 @@
 //! not know what ran; `gates::tests` does. A pure function of two sets of texts; it never panics on any of them.
 
 mod inventory;
+mod marks;
 mod places;
 mod tokens;
 
 use inventory::{Inventory, Item, Kind};
+pub use marks::Mark;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -21,6 +23,8 @@ pub type Files = BTreeMap<String, String>;
 pub struct Compared {
     /// What a person has to look at, in order of the base's files.
     pub findings: Vec<Finding>,
+    /// Lints that new code silences; the lint gate's to ask about.
+    pub silenced: Vec<Finding>,
     /// Tests that moved with their code: old and new name as libtest writes it, as far as the files tell it.
     pub moved: Vec<(String, String)>,
     /// Test functions that are in the candidate only.
@@ -54,8 +58,10 @@ pub enum What {
         /// The name.
         by: String,
     },
-    /// Code that is new asks whether it is being tested.
-    AsksForTest,
+    /// An example in documentation was changed, or is gone.
+    Example,
+    /// New code has a mark that is a reason to look.
+    Marked(Mark),
     /// The file cannot be read as Rust, or is too large to compare.
     Unreadable {
         /// Why.
@@ -71,7 +77,8 @@ impl fmt::Display for Finding {
             What::Gone => write!(f, "the inline test item {name} ({file}) is gone"),
             What::Parted => write!(f, "the inline test item {name} ({file}) was parted from the code it tests"),
             What::Shadowed { by } => write!(f, "a new `{by}` beside it changes what {name} ({file}) means"),
-            What::AsksForTest => write!(f, "new code in {file} behaves otherwise under test"),
+            What::Example => write!(f, "an example in the documentation of {file} was changed or is gone"),
+            What::Marked(mark) => write!(f, "new code in {file} {}", mark.words()),
             What::Unreadable { why } => write!(f, "the tests in {file} could not be compared: {why}"),
         }
     }
@@ -116,7 +123,8 @@ fn compare_on_this_stack(base: &Files, candidate: &Files) -> Compared {
     }
     Comparison { old: &old, new: &new, unread: &old.unreadable, compared: &mut compared, taken: BTreeSet::new() }.run();
     shadows(&old, &new, &mut compared);
-    asks_for_test(&old, &new, &mut compared);
+    marked(&old, &new, &mut compared);
+    examples(&old, &new, &mut compared);
     let is_new = |item: &&Item| item.is_test && !old.items.iter().any(|i| i.same_place(item));
     let came = new.items.iter().filter(is_new).count() as u64;
     compared.added = came.saturating_sub(compared.moved.len() as u64);
@@ -226,16 +234,33 @@ fn shadows(old: &Inventory, new: &Inventory, compared: &mut Compared) {
     }
 }
 
-/// `cfg!(test)`, `cfg(not(test))` and the like in code: more of them in total than before.
-fn asks_for_test(old: &Inventory, new: &Inventory, compared: &mut Compared) {
-    let before: u64 = old.asks.values().sum();
-    let after: u64 = new.asks.values().sum();
-    if after <= before {
-        return;
+/// Marks of code: more of a kind in total than before, so that what moves is not new.
+fn marked(old: &Inventory, new: &Inventory, compared: &mut Compared) {
+    let total = |side: &Inventory, mark: Mark| -> u64 {
+        side.marks.iter().filter(|((_, other), _)| *other == mark).map(|(_, count)| count).sum()
+    };
+    for ((file, mark), count) in &new.marks {
+        let before = old.marks.get(&(file.clone(), *mark)).copied().unwrap_or(0);
+        if *count > before && total(new, *mark) > total(old, *mark) {
+            let finding = Finding { name: file.clone(), file: file.clone(), what: What::Marked(*mark) };
+            let silences = *mark == Mark::SilencesLint;
+            if silences { compared.silenced.push(finding) } else { compared.findings.push(finding) }
+        }
     }
-    for (file, count) in &new.asks {
-        if *count > old.asks.get(file).copied().unwrap_or(0) {
-            compared.findings.push(Finding { name: file.clone(), file: file.clone(), what: What::AsksForTest });
+}
+
+/// Examples of the base that are nowhere, word for word.
+fn examples(old: &Inventory, new: &Inventory, compared: &mut Compared) {
+    let mut there: Vec<&String> = new.examples.iter().map(|(_, text)| text).collect();
+    for (file, text) in &old.examples {
+        match there.iter().position(|other| *other == text) {
+            Some(at) => {
+                there.swap_remove(at);
+            }
+            None => {
+                let finding = Finding { name: file.clone(), file: file.clone(), what: What::Example };
+                compared.findings.push(finding);
+            }
         }
     }
 }

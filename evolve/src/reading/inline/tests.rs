@@ -1,6 +1,6 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
-use super::{Compared, Files, What, compare};
+use super::{Compared, Files, Mark, What, compare};
 
 fn files(list: &[(&str, &str)]) -> Files {
     list.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect()
@@ -104,10 +104,63 @@ fn a_helper_with_a_name_of_its_own_is_fine() {
 #[test]
 fn code_that_asks_whether_it_is_tested_is_seen() {
     let changed = LIB.replace("{ a + b }", "{ if cfg!(test) { a + b } else { 0 } }");
-    assert_eq!(whats(&against(&changed)), [&What::AsksForTest]);
+    assert_eq!(whats(&against(&changed)), [&What::Marked(Mark::AsksForTest)]);
     let gated = LIB
         .replace("pub fn add", "#[cfg(not(test))]\npub fn add(_: i32, _: i32) -> i32 { 0 }\n#[cfg(test)]\npub fn add");
-    assert!(whats(&against(&gated)).contains(&&What::AsksForTest));
+    assert!(whats(&against(&gated)).contains(&&What::Marked(Mark::AsksForTest)));
+}
+
+#[test]
+fn code_that_can_mislead_its_tests_or_reaches_out_is_marked() {
+    let cases = [
+        ("pub fn x() -> bool { cfg!(debug_assertions) }", Mark::AsksForTest),
+        ("macro_rules! m { ($x:ident) => { cfg!($x) } }\npub fn x() -> bool { m!(test) }", Mark::AsksForTest),
+        ("#[used]\n#[link_section = \".init_array\"]\nstatic S: extern \"C\" fn() = f;", Mark::RunsBeforeMain),
+        ("pub fn x() { std::process::exit(0) }", Mark::EndsProcess),
+        ("use std::process as p;\npub fn x() { p::abort() }", Mark::EndsProcess),
+        ("pub const K: &str = include_str!(\"/etc/passwd\");", Mark::ReadsOutside),
+        ("pub const K: &str = include_str!(\"../../key\");", Mark::ReadsOutside),
+        ("#[path = \"/tmp/x.rs\"]\nmod x;", Mark::ReadsOutside),
+        ("pub const K: Option<&str> = option_env!(\"HOME\");", Mark::ReadsEnvironment),
+    ];
+    for (code, mark) in cases {
+        let compared = against(&format!("{code}\n{LIB}"));
+        assert_eq!(whats(&compared), [&What::Marked(mark)], "{code}");
+        assert!(compared.silenced.is_empty());
+    }
+    for fine in [
+        "pub const K: &str = include_str!(\"../README.md\");",
+        "pub const K: &str = include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/README.md\"));",
+        "pub fn exit(x: u8) -> u8 { x }\npub fn y(t: T) { t.exit(); t.expect(\"why\"); }",
+    ] {
+        assert_eq!(whats(&against(&format!("{fine}\n{LIB}"))), Vec::<&What>::new(), "{fine}");
+    }
+}
+
+#[test]
+fn a_silenced_lint_is_told_apart() {
+    for code in ["#[allow(unused)]\nfn x() {}", "#[cfg_attr(all(), expect(unused))]\nfn x() {}"] {
+        let compared = against(&format!("{code}\n{LIB}"));
+        assert_eq!(compared.silenced.len(), 1, "{code}");
+        assert_eq!(whats(&compared), Vec::<&What>::new(), "{code}");
+    }
+    assert_eq!(against(&format!("#![allow(unused)]\n{LIB}")).silenced.len(), 1);
+}
+
+#[test]
+fn a_changed_example_is_seen_and_changed_prose_is_not() {
+    let with =
+        |prose: &str, fence: &str, code: &str| format!("/// {prose}\n///\n/// {fence}\n/// {code}\n/// ```\n{LIB}");
+    let base = files(&[("src/lib.rs", &with("Adds.", "```", "assert_eq!(x::add(1, 2), 3);"))]);
+    let to = |text: String| whats_of(&compare(&base, &files(&[("src/lib.rs", &text)])));
+    assert_eq!(to(with("Sums.", "```", "assert_eq!(x::add(1, 2), 3);")), []);
+    assert_eq!(to(with("Adds.", "```no_run", "assert_eq!(x::add(1, 2), 3);")), [What::Example]);
+    assert_eq!(to(with("Adds.", "```", "let _ = x::add(1, 2);")), [What::Example]);
+    assert_eq!(to(LIB.to_owned()), [What::Example]);
+}
+
+fn whats_of(compared: &Compared) -> Vec<What> {
+    compared.findings.iter().map(|finding| finding.what.clone()).collect()
 }
 
 #[test]

@@ -109,30 +109,6 @@ pub fn imported(tree: &UseTree, names: &mut BTreeSet<String>) {
     }
 }
 
-/// How often tokens ask for `test` in a `cfg`, `cfg!` or `cfg_attr`.
-pub fn asks(tokens: &TokenStream) -> u64 {
-    let mut count = 0;
-    let mut after_cfg = false;
-    for token in tokens.clone() {
-        match token {
-            TokenTree::Ident(name) => after_cfg = name == "cfg" || name == "cfg_attr" || name == "cfg_select",
-            TokenTree::Punct(mark) if mark.as_char() == '!' => {}
-            TokenTree::Group(group) => {
-                let mut idents = BTreeSet::new();
-                collect_idents(&group.stream(), &mut idents);
-                if after_cfg && idents.contains("test") {
-                    count += 1;
-                } else {
-                    count += asks(&group.stream());
-                }
-                after_cfg = false;
-            }
-            _ => after_cfg = false,
-        }
-    }
-    count
-}
-
 /// Tokens without documentation, and without the comma that may end a list.
 pub fn plain(tokens: TokenStream) -> TokenStream {
     let mut kept: Vec<TokenTree> = Vec::new();
