@@ -5,26 +5,25 @@ use selfsmith_agent::ending::Ending;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-/// Cancel one piece of work when the person or the system says stop. Runs until the program ends.
-pub async fn watch(cancel: CancellationToken) {
-    on_each(|_| {
+/// Cancel one piece of work when the person or the system says stop. From the call on no signal is missed; the future runs
+/// until the program ends.
+pub fn watch(cancel: CancellationToken) -> impl Future<Output = ()> + Send {
+    on_each(move |_| {
         if cancel.is_cancelled() {
             at_once();
         }
         cancel.cancel();
     })
-    .await;
 }
 
-/// Stop whatever prompt of the REPL is under way; end the REPL where the system asks for it.
-pub async fn watch_each(interrupt: Interrupt) {
-    on_each(|asked| match asked {
+/// Stop whatever prompt of the REPL is under way; end the REPL where the system asks for it. As [`watch`] otherwise.
+pub fn watch_each(interrupt: Interrupt) -> impl Future<Output = ()> + Send {
+    on_each(move |asked| match asked {
         Asked::ByPerson if interrupt.token().is_cancelled() => at_once(),
         Asked::ByPerson => interrupt.token().cancel(),
         Asked::BySystem if interrupt.is_leaving() => at_once(),
         Asked::BySystem => interrupt.leave(),
     })
-    .await;
 }
 
 /// Who says stop.
@@ -40,16 +39,19 @@ fn at_once() {
     std::process::exit(i32::from(Ending::Interrupted.exit_code()));
 }
 
-async fn on_each(mut stop: impl FnMut(Asked)) {
+fn on_each(mut stop: impl FnMut(Asked) + Send) -> impl Future<Output = ()> + Send {
     let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
+    // Before the future is first polled: until then a signal would still end the program by itself.
     let mut streams: Vec<_> = kinds.into_iter().filter_map(|kind| signal(kind).ok()).collect();
-    let [interrupt, terminate, hangup] = streams.as_mut_slice() else { return };
-    loop {
-        let asked = tokio::select! {
-            _ = interrupt.recv() => Asked::ByPerson,
-            _ = terminate.recv() => Asked::BySystem,
-            _ = hangup.recv() => Asked::BySystem,
-        };
-        stop(asked);
+    async move {
+        let [interrupt, terminate, hangup] = streams.as_mut_slice() else { return };
+        loop {
+            let asked = tokio::select! {
+                _ = interrupt.recv() => Asked::ByPerson,
+                _ = terminate.recv() => Asked::BySystem,
+                _ = hangup.recv() => Asked::BySystem,
+            };
+            stop(asked);
+        }
     }
 }

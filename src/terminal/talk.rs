@@ -61,7 +61,11 @@ fn opened(
             |error: wire::WireError| fill(texts.could_not, &[("what", &error.to_string()), ("hint", &error.hint())]);
         wire::another_model(&choices, &around, &specs).map_err(could_not)
     };
-    runtime.spawn(signals::watch_each(interrupt.clone()));
+    {
+        // Signals are listened to from here on, which needs the runtime around the call.
+        let _within = runtime.enter();
+        runtime.spawn(signals::watch_each(interrupt.clone()));
+    }
     let repl = Repl { session, screen, input, interrupt, texts, models: Box::new(models) };
     Ok(repl.run(runtime))
 }

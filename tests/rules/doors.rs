@@ -34,7 +34,7 @@ const DOORS: &[Door] = &[
         door: &[
             "src/config/",
             "src/terminal/case/config.rs",
-                        "evolve/src/rules/",
+            "evolve/src/rules/",
             "evolve/src/owner/settings.rs",
             "evolve/src/gates/schema.rs",
             "crates/scenario/src/case.rs",

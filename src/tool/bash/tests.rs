@@ -123,8 +123,15 @@ async fn hooks_and_keys_are_out_of_reach_and_commits_work() {
     let tried = "echo x > .git/hooks/pre-commit; git config core.hooksPath /tmp; cat ~/.ssh/id; env | grep sk-; echo x > ../out; \
                  echo f > f && git add f && git commit -qm first && git log --format=%s";
     let answer = call(&tool, json!({ "command": tried })).await;
+    assert!(answer.text.contains("first\n") && !answer.text.contains("sk-hidden"), "{}", answer.text);
+    assert!(!base.path().join("out").exists());
+    if selfsmith_sandbox::probe().nested {
+        // Within a room no mount namespace can be had, and so no exception in a writable folder: there the outer room keeps
+        // every repository and home away.
+        return;
+    }
     assert!(answer.text.starts_with("first\n"), "{}", answer.text);
     assert!(answer.text.contains("[sandbox: ") && !answer.text.contains("secret"), "{}", answer.text);
-    assert!(!root.join(".git/hooks/pre-commit").exists() && !base.path().join("out").exists());
+    assert!(!root.join(".git/hooks/pre-commit").exists());
     assert!(!std::fs::read_to_string(root.join(".git/config")).unwrap().contains("hooksPath"));
 }
