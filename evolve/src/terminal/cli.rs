@@ -104,8 +104,8 @@ pub struct EvolveArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "inbox")]
     pub goal_file: Option<PathBuf>,
     /// Take goals from a watched folder, one Markdown or text file each; by default the repository's own inbox.
-    #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = "")]
-    pub inbox: Option<PathBuf>,
+    #[arg(long, value_name = "DIR", num_args = 0..=1)]
+    pub inbox: Option<Option<PathBuf>>,
     /// End after this many goals of the inbox.
     #[arg(long, value_name = "N", requires = "inbox")]
     pub cycles: Option<u32>,
@@ -268,8 +268,6 @@ mod tests {
         let wrong = ["selfsmith", "evolve", "--goal", "a", "--goal-file", "b"];
         assert!(Cli::try_parse_from(wrong).is_err());
         let bare = Cli::try_parse_from(["selfsmith", "evolve", "--inbox"]).expect("an inbox of its own");
-        assert!(
-            matches!(bare.command, Command::Evolve(EvolveArgs { inbox: Some(dir), .. }) if dir.as_os_str().is_empty())
-        );
+        assert!(matches!(bare.command, Command::Evolve(EvolveArgs { inbox: Some(None), .. })));
     }
 }

@@ -81,7 +81,7 @@ pub fn run(arguments: EvolveArgs, around: &Surroundings) -> Result<Exit, Stop> {
         around,
     };
     if let Some(dir) = &arguments.inbox {
-        return run.inbox(dir, arguments.cycles);
+        return run.inbox(dir.as_deref(), arguments.cycles);
     }
     let goal = goal(&arguments, around)?;
     let end = run.one(&goal)?;
@@ -146,8 +146,8 @@ impl Run<'_> {
         exit(end)
     }
 
-    fn inbox(&self, dir: &Path, cycles: Option<u32>) -> Result<Exit, Stop> {
-        let dir = if dir.as_os_str().is_empty() { self.place.state.inbox() } else { self.around.absolute(dir) };
+    fn inbox(&self, dir: Option<&Path>, cycles: Option<u32>) -> Result<Exit, Stop> {
+        let dir = dir.map_or_else(|| self.place.state.inbox(), |dir| self.around.absolute(dir));
         let inbox = Inbox::open(&dir)?;
         self.display.say(&fill(EN.inbox_waiting, &[("dir", &dir.display().to_string())]));
         let mut last = Exit::Done;
