@@ -2,8 +2,9 @@
 
 use super::{CycleError, Hands};
 use crate::store::journal::{CheckoutSeen, Move};
-use selfsmith_repo::{Caller, RepoError, Work};
+use selfsmith_repo::{Caller, Renames, RepoError, Work};
 use selfsmith_sandbox::Cancel;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Checkouts of the branch before it moves.
@@ -34,7 +35,29 @@ pub(super) fn update(hands: Hands<'_>, seen: &CheckoutSeen, moved: &Move) -> Opt
             }
         }
     };
-    Some(how_to_catch_up(&seen.path, &why, moved, (&from.0, &to.0)))
+    let mut told = how_to_catch_up(&seen.path, &why, moved, (&from.0, &to.0));
+    let aside = in_the_way(hands, &seen.path, &from.0, &to.0);
+    if !aside.is_empty() {
+        told.push_str(&format!(". Move aside first what lies where the landing brings files: {}", aside.join(", ")));
+    }
+    Some(told)
+}
+
+/// What lies in the checkout where the landing brings new files: git would replace it without a word where it is ignored.
+fn in_the_way(hands: Hands<'_>, checkout: &Path, from: &str, to: &str) -> Vec<String> {
+    let trees = hands.repo.tree_of(from).and_then(|old| Ok((old, hands.repo.tree_of(to)?)));
+    let added = trees.and_then(|(old, new)| hands.repo.diff(&old, &new, Renames::AsTwo)).unwrap_or_default();
+    let mut found = BTreeSet::new();
+    for path in added.iter().filter(|file| file.old.is_none()).filter_map(|file| file.path.as_str()) {
+        // A file where the landing brings a folder is in the way as well.
+        let ancestors = Path::new(path).ancestors().filter(|part| !part.as_os_str().is_empty());
+        let blocks = |part: &&Path| {
+            let facts = checkout.join(part).symlink_metadata();
+            facts.is_ok_and(|facts| part.as_os_str() == path || !facts.is_dir())
+        };
+        found.extend(ancestors.filter(blocks).map(|part| quoted(part)));
+    }
+    found.into_iter().collect()
 }
 
 /// A landing is not cut short half-way: git gets a cancel of its own that nobody pulls.

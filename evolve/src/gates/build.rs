@@ -187,12 +187,14 @@ fn inputs_of(bench: &Bench<'_>, unit: &Unit) -> BTreeSet<String> {
     found
 }
 
-/// `deps/w-1f2e.d` for `deps/libw-1f2e.rlib` and `deps/w-1f2e`.
+/// `deps/w-1f2e.d` for `deps/libw-1f2e.rlib` and `deps/w-1f2e`. Outside of `deps/` names carry no hash, and `w.d` there is
+/// the list of the program `w`, not of the library beside it.
 fn lists_beside(file: &Path) -> Vec<PathBuf> {
     let (Some(dir), Some(stem)) = (file.parent(), file.file_stem().and_then(|stem| stem.to_str())) else {
         return Vec::new();
     };
-    let names = [Some(stem), stem.strip_prefix("lib")];
+    let hashed = dir.file_name().is_some_and(|name| name == "deps");
+    let names = [Some(stem), stem.strip_prefix("lib").filter(|_| hashed)];
     names.into_iter().flatten().map(|name| dir.join(format!("{name}.d"))).collect()
 }
 
@@ -267,6 +269,16 @@ mod tests {
             src/lib.rs:\n# env-dep:CARGO_PKG_NAME=w\n";
         let expected = ["prompts/x.md", "src/a b.rs", "src/lib.rs"].map(str::to_owned);
         assert_eq!(in_list(list), expected.into());
+    }
+
+    #[test]
+    fn a_library_is_not_blamed_for_the_list_of_the_program_beside_it() {
+        let beside = |path: &str| lists_beside(Path::new(path));
+        assert_eq!(beside("/t/debug/libw.rlib"), [PathBuf::from("/t/debug/libw.d")]);
+        assert_eq!(
+            beside("/t/debug/deps/libw-1.rmeta"),
+            [PathBuf::from("/t/debug/deps/libw-1.d"), PathBuf::from("/t/debug/deps/w-1.d")]
+        );
     }
 
     fn error(package: &str, message: &str) -> String {

@@ -1,0 +1,11 @@
+//! `counts`: reads standard input, prints lines and words.
+
+use std::io::Read;
+
+fn main() -> std::io::Result<()> {
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text)?;
+    let (lines, words) = (counts::lines(&text), counts::words(&text));
+    println!("{lines} {words}");
+    Ok(())
+}
