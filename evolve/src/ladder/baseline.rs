@@ -139,7 +139,9 @@ fn look(shop: &Workshop, plan: &Plan, facts: &mut Facts, report: Report<'_>) -> 
         time(GateName::Lint, "linting");
         facts.lint = lint::look(&bench)?;
     }
-    if facts.build.broken.is_none() {
+    if let Some(broken) = &facts.build.broken {
+        facts.tests.broken = Some(broken.clone());
+    } else {
         time(GateName::Tests, "testing");
         facts.tests = tests::look_twice(&bench)?;
         time(GateName::Schema, "checking settings of");

@@ -52,6 +52,10 @@ pub fn judge(
     defences: Defences,
 ) -> Judged {
     if let Some(broken) = &seen.broken {
+        if base.broken.is_some() {
+            let why = format!("the tests build neither here nor on the base, so nothing can be compared: {broken}");
+            return Judged::Report(draft.unknown(why, &seen.log));
+        }
         let why = format!("the tests do not build: {broken}");
         return Judged::Report(draft.repairable(why, &seen.log));
     }

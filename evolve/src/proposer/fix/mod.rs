@@ -2,7 +2,8 @@
 //!
 //! It runs clippy (or the compiler, where there is no clippy) in the room, applies suggestions to files of open zones itself,
 //! and keeps within the budget that may land without a person; what is left over is for the next cycle. Test code is not
-//! compiled, so inline tests stay as they are. A round after which the sources compile worse than before is taken back.
+//! compiled, so inline tests stay as they are; but where the base does not compile, everything is followed to the end, and a
+//! person is asked. A round after which the sources compile worse than before is taken back.
 
 mod suggestion;
 
@@ -41,6 +42,24 @@ struct Done {
     files: BTreeSet<String>,
     lines: usize,
     left: u32,
+}
+
+/// How far suggestions are followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// Libraries and programs, within the budget.
+    Shipped,
+    /// Everything: the base does not compile, so a part of the way would be of no use.
+    Everything,
+}
+
+/// What compiler and clippy say now.
+#[derive(Debug)]
+struct Now {
+    found: Vec<Suggestion>,
+    errors: usize,
+    /// Whether the compiler itself refuses.
+    broken: bool,
 }
 
 impl Fix {
@@ -104,22 +123,27 @@ impl Round<'_> {
             self.take_back()?;
         }
         let unformatted = self.unformatted()?;
-        let (mut found, mut errors) = self.look(attempt, report)?;
+        let mut reach = Reach::Shipped;
+        let mut now = self.look(attempt, reach, report)?;
+        if now.broken {
+            reach = Reach::Everything;
+            now = self.look(attempt, reach, report)?;
+        }
         for _ in 0..ROUNDS {
-            let files = self.open_files(&found)?;
-            let applied = apply(&found, &files, self.allowance(&done));
+            let files = self.open_files(&now.found)?;
+            let applied = apply(&now.found, &files, self.allowance(&done, reach));
             if applied.files.is_empty() {
                 done.left = applied.left;
                 break;
             }
             self.write(&applied.files)?;
-            let (next, now) = self.look(attempt, report)?;
-            if now > errors {
+            let next = self.look(attempt, reach, report)?;
+            if next.errors > now.errors {
                 let before = files.into_iter().filter(|(path, _)| applied.files.contains_key(path)).collect();
                 self.write(&before)?;
                 break;
             }
-            (found, errors) = (next, now);
+            now = next;
             done.left = applied.left;
             done.files.extend(applied.files.keys().cloned());
             done.lines += files.iter().map(|(path, old)| changed_lines(old, applied.files.get(path))).sum::<usize>();
@@ -129,7 +153,10 @@ impl Round<'_> {
         Ok(done)
     }
 
-    fn allowance(&self, done: &Done) -> Allowance {
+    fn allowance(&self, done: &Done, reach: Reach) -> Allowance {
+        if reach == Reach::Everything {
+            return Allowance { files: usize::MAX, lines: usize::MAX };
+        }
         let budget = self.rules.written.budget;
         let whole = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
         // Files that were changed before count once.
@@ -145,17 +172,19 @@ impl Round<'_> {
     }
 
     /// What is suggested now, and how many errors there are.
-    fn look(&self, attempt: u32, report: Report<'_>) -> Result<(Vec<Suggestion>, usize), ProposerError> {
+    fn look(&self, attempt: u32, reach: Reach, report: Report<'_>) -> Result<Now, ProposerError> {
         let clippy = attempt == 0 && self.shop.toolchain.has("cargo-clippy");
         let verb = if clippy { "clippy" } else { "check" };
         (report)(Progress::Working { what: format!("asking cargo {verb} for suggestions") });
-        let words = CargoWords { selection: self.plan.selection().to_vec(), ..CargoWords::default() };
+        let targets = if reach == Reach::Everything { vec!["--all-targets".to_owned()] } else { Vec::new() };
+        let words = CargoWords { selection: self.plan.selection().to_vec(), targets, ..CargoWords::default() };
         let run = self.bench().cargo_on(Seen::Of(self.dir), &[verb], &words, &[]).map_err(failed)?;
         if run.compiled.success.is_none() {
             return Err(not_compiled(&run));
         }
-        let errors = run.compiled.findings.iter().filter(|finding| finding.level == Level::Error).count();
-        Ok((collect(&run.compiled.findings), errors))
+        let errors = || run.compiled.findings.iter().filter(|finding| finding.level == Level::Error);
+        let broken = errors().any(|error| !error.code.starts_with("clippy::"));
+        Ok(Now { found: collect(&run.compiled.findings), errors: errors().count(), broken })
     }
 
     /// Bytes of the files that suggestions name, as far as they may be changed.

@@ -68,13 +68,11 @@ fn of_finding(finding: &Finding) -> Option<Suggestion> {
     offers.into_iter().find_map(of_offer).map(|edits| Suggestion { code: finding.code.clone(), edits })
 }
 
-/// The edits of one offer; none unless all of its replacements are applicable and stand in code that was written as such.
+/// The edits of one offer; none unless all of its replacements are applicable.
 fn of_offer(offer: &Diagnostic) -> Option<Vec<Edit>> {
     let replacing: Vec<&DiagnosticSpan> =
         offer.spans.iter().filter(|span| span.suggested_replacement.is_some()).collect();
-    let may = |span: &&DiagnosticSpan| {
-        span.suggestion_applicability == Some(Applicability::MachineApplicable) && span.expansion.is_none()
-    };
+    let may = |span: &&DiagnosticSpan| span.suggestion_applicability == Some(Applicability::MachineApplicable);
     if replacing.is_empty() || !replacing.iter().all(may) {
         return None;
     }
