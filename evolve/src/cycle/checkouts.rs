@@ -55,7 +55,7 @@ fn in_the_way(hands: Hands<'_>, checkout: &Path, from: &str, to: &str) -> Vec<St
             let facts = checkout.join(part).symlink_metadata();
             facts.is_ok_and(|facts| part.as_os_str() == path || !facts.is_dir())
         };
-        found.extend(ancestors.filter(blocks).map(|part| quoted(part)));
+        found.extend(ancestors.filter(blocks).map(quoted));
     }
     found.into_iter().collect()
 }
