@@ -38,6 +38,7 @@ facts! {
     inline_test_weakened = "inline-test-weakened";
     new_scenario = "new-scenario";
     no_op = "no-op";
+    program_beside_a_library = "program-beside-a-library";
     refactor = "refactor";
     runner_planted = "runner-planted";
     sealed_file_edited = "sealed-file-edited";
