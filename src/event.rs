@@ -37,11 +37,12 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Count another reply in; the sum is measured only if every part is.
+    /// Count another reply in; the sum is measured only if every part is. Servers say anything, so it stops at the largest
+    /// number there is.
     pub fn add(&mut self, other: &Self) {
-        self.prompt += other.prompt;
-        self.completion += other.completion;
-        self.cached += other.cached;
+        self.prompt = self.prompt.saturating_add(other.prompt);
+        self.completion = self.completion.saturating_add(other.completion);
+        self.cached = self.cached.saturating_add(other.cached);
         self.measured &= other.measured;
     }
 }
@@ -147,4 +148,16 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cost_usd: Option<f64>,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sum_of_absurd_figures_stops_at_the_largest_number() {
+        let mut sum = Usage { prompt: u64::MAX, completion: 1 << 63, cached: u64::MAX, measured: true };
+        sum.add(&Usage { prompt: u64::MAX, completion: 1 << 63, cached: 1, measured: true });
+        assert_eq!(sum, Usage { prompt: u64::MAX, completion: u64::MAX, cached: u64::MAX, measured: true });
+    }
 }

@@ -179,7 +179,7 @@ fn usage(usage: &Value) -> Option<ServerUsage> {
     let cached = details.or_else(|| usage.get("prompt_cache_hit_tokens")).or_else(|| usage.get("cached_tokens"));
     let prompt = count(usage.get("prompt_tokens").or_else(|| usage.get("input_tokens")));
     let completion = count(usage.get("completion_tokens").or_else(|| usage.get("output_tokens")));
-    (prompt + completion > 0).then(|| ServerUsage { prompt, completion, cached: count(cached).min(prompt) })
+    (prompt > 0 || completion > 0).then(|| ServerUsage { prompt, completion, cached: count(cached).min(prompt) })
 }
 
 #[cfg(test)]
@@ -223,6 +223,15 @@ mod tests {
         ] {
             let want = ServerUsage { prompt: 5, completion: 1, cached: 4 };
             assert_eq!(pieces(&json!({"choices": [], "usage": usage})), vec![Piece::Usage(want)]);
+        }
+    }
+
+    #[test]
+    fn absurd_token_figures_are_read_without_a_panic() {
+        for (prompt, completion) in [(1_u64 << 63, 1_u64 << 63), (u64::MAX, u64::MAX), (u64::MAX, 0)] {
+            let usage = json!({"prompt_tokens": prompt, "completion_tokens": completion});
+            let want = ServerUsage { prompt, completion, cached: 0 };
+            assert_eq!(pieces(&json!({ "usage": usage })), vec![Piece::Usage(want)]);
         }
     }
 

@@ -86,13 +86,7 @@ impl Client {
             for drift in self.tape.take_drifts() {
                 on(Delta::Notice(format!("the cassette differs from what is asked: {drift}")));
             }
-            let usage = self.count(&raw, prompt);
-            spent = Usage {
-                prompt: spent.prompt + usage.prompt,
-                completion: spent.completion + usage.completion,
-                cached: spent.cached + usage.cached,
-                measured: spent.measured && usage.measured,
-            };
+            spent.add(&self.count(&raw, prompt));
             let next = limit.saturating_mul(2).min(self.growth.max_tokens_limit);
             // Where the server itself bounds the limit, asking again gives the same again.
             let can_grow = round < self.growth.max_retries && next > limit && sent == limit;

@@ -28,7 +28,7 @@ fn replied(reply: &Reply) -> Value {
     });
     if reply.usage.measured {
         got["usage"] = json!({"prompt_tokens": reply.usage.prompt, "completion_tokens": reply.usage.completion,
-            "total_tokens": reply.usage.prompt + reply.usage.completion, "cached_tokens": reply.usage.cached});
+            "total_tokens": reply.usage.prompt.saturating_add(reply.usage.completion), "cached_tokens": reply.usage.cached});
     }
     if let State::Truncated { why } = &reply.state {
         got["outcome"] = "truncated".into();
