@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use super::lines::{Lines, MAX_LINE, TooLong};
 use crate::query::failure::{Failure, Kind};
+use tokio::time::Instant;
 
 /// Bytes of one answer that are taken at most.
 pub(super) const MAX_ANSWER: usize = 64 * 1024 * 1024;
@@ -16,9 +18,19 @@ pub(super) const MAX_ANSWER: usize = 64 * 1024 * 1024;
 pub struct Watch {
     /// Until the headers and the first bytes: prompts are read in this time.
     pub first: Duration,
-    /// Between bytes; comments that keep the connection alive count.
+    /// Between bytes; what only keeps the connection open counts, but not for ever.
     pub between: Duration,
 }
+
+impl Watch {
+    /// How long comments alone may keep a stream open: some servers send them while a model thinks.
+    pub(super) fn patience(&self) -> Duration {
+        self.between.saturating_mul(PATIENCE).max(self.first)
+    }
+}
+
+/// How often the time between bytes may pass without a part of an answer.
+const PATIENCE: u32 = 10;
 
 /// What ended a body too early. async-openai passes only a text on, so the kind is kept here.
 #[derive(Debug, Clone, Default)]
@@ -52,6 +64,15 @@ fn silence(limit: Duration) -> Failure {
     Failure::new(Kind::TimedOut, format!("nothing came for {} s (idle_timeout)", limit.as_secs_f32()))
 }
 
+/// Something came in time, but for too long nothing of an answer.
+pub(super) fn only_signs_of_life(limit: Duration) -> Failure {
+    let seconds = limit.as_secs_f32();
+    Failure::new(
+        Kind::TimedOut,
+        format!("for {seconds} s nothing came but signs that the connection is open (idle_timeout)"),
+    )
+}
+
 /// The rest of a body as an event stream that the parser above can trust: UTF-8 whatever the server sent, a byte order
 /// mark removed, a last event without its blank line completed, silence and floods turned into errors.
 pub(super) fn watched(
@@ -66,6 +87,8 @@ pub(super) fn watched(
         watch,
         facts,
         decoder: encoding_rs::UTF_8.new_decoder_with_bom_removal(),
+        lines: Lines::default(),
+        heard: Instant::now(),
         taken: 0,
         ended: false,
     };
@@ -78,36 +101,59 @@ struct Watched {
     watch: Watch,
     facts: Facts,
     decoder: encoding_rs::Decoder,
+    lines: Lines,
+    /// When data of an event last came, or when the watch began.
+    heard: Instant,
     taken: usize,
     ended: bool,
 }
 
 impl Watched {
     async fn step(&mut self) -> Option<io::Result<Vec<u8>>> {
-        if self.ended {
-            return None;
-        }
-        if let Some(head) = self.head.take() {
-            return Some(Ok(self.decode(&head, false)));
-        }
-        let next = match next(&mut self.body, self.watch.between).await {
-            Ok(Some(bytes)) if self.taken + bytes.len() > MAX_ANSWER => {
-                Err(Failure::new(Kind::BadRequest, format!("the answer exceeds {MAX_ANSWER} bytes")))
+        loop {
+            if let Some(piece) = self.lines.next() {
+                return Some(Ok(piece));
             }
-            other => other,
-        };
-        match next {
-            Ok(Some(bytes)) => Some(Ok(self.decode(&bytes, false))),
-            Ok(None) => {
-                self.ended = true;
-                let mut rest = self.decode(&[], true);
-                rest.extend_from_slice(b"\n\n");
-                Some(Ok(rest))
+            if self.ended {
+                return None;
             }
-            Err(failure) => {
+            if let Err(failure) = self.gather().await {
                 self.ended = true;
                 self.facts.set(&failure);
-                Some(Err(io::Error::other(failure)))
+                return Some(Err(io::Error::other(failure)));
+            }
+        }
+    }
+
+    /// The next bytes, into lines.
+    async fn gather(&mut self) -> Result<(), Failure> {
+        let bytes = match self.head.take() {
+            Some(head) => Some(head),
+            None => {
+                let left = self.watch.patience().saturating_sub(self.heard.elapsed());
+                if left.is_zero() {
+                    return Err(only_signs_of_life(self.watch.patience()));
+                }
+                next(&mut self.body, self.watch.between).await?
+            }
+        };
+        match bytes {
+            Some(bytes) if self.taken + bytes.len() > MAX_ANSWER => {
+                Err(Failure::new(Kind::BadRequest, format!("the answer exceeds {MAX_ANSWER} bytes")))
+            }
+            Some(bytes) => {
+                let text = self.decode(&bytes, false);
+                if self.lines.push(&text).map_err(too_long)? {
+                    self.heard = Instant::now();
+                }
+                Ok(())
+            }
+            None => {
+                self.ended = true;
+                let rest = self.decode(&[], true);
+                self.lines.push(&rest).map_err(too_long)?;
+                self.lines.finish();
+                Ok(())
             }
         }
     }
@@ -120,5 +166,48 @@ impl Watched {
         // The buffer has room for the worst case, so one call takes everything.
         let _ = self.decoder.decode_to_string(bytes, &mut text, last);
         text.into_bytes()
+    }
+}
+
+fn too_long(_: TooLong) -> Failure {
+    Failure::new(Kind::BadRequest, format!("one line of the event stream exceeds {MAX_LINE} bytes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WATCH: Watch = Watch { first: Duration::from_millis(300), between: Duration::from_millis(100) };
+
+    async fn last(body: Bytes) -> (usize, Option<Failure>) {
+        let facts = Facts::default();
+        let good =
+            watched(Vec::new(), body, WATCH, facts.clone()).filter(|piece| futures::future::ready(piece.is_ok()));
+        (good.count().await, facts.failure())
+    }
+
+    #[tokio::test]
+    async fn comments_keep_a_stream_open_for_ten_times_as_long_and_no_longer() {
+        let pings = |count: usize| {
+            stream::unfold(count, |left| async move {
+                tokio::time::sleep(Duration::from_millis(40)).await;
+                (left > 0).then(|| (Ok(b": ping\n\n".to_vec()), left - 1))
+            })
+        };
+        let data = || stream::iter([Ok(b"data: {}\n\n".to_vec())]);
+        let (pieces, failure) = last(pings(8).chain(data()).boxed()).await;
+        assert!(pieces > 0 && failure.is_none(), "{failure:?}");
+        let began = Instant::now();
+        let (_, failure) = last(pings(usize::MAX).boxed()).await;
+        let failure = failure.expect("silence");
+        assert_eq!(failure.kind, Kind::TimedOut);
+        assert!(began.elapsed() >= WATCH.patience() && failure.what.contains("idle_timeout"), "{}", failure.what);
+    }
+
+    #[tokio::test]
+    async fn a_line_without_end_is_named() {
+        let flood = stream::repeat_with(|| Ok(vec![b'z'; 256 * 1024])).boxed();
+        let (_, failure) = last(flood).await;
+        assert!(failure.expect("a bound").what.contains("one line of the event stream"));
     }
 }

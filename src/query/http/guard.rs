@@ -12,6 +12,7 @@ use std::error::Error as _;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, SystemTime};
+use tokio::time::Instant;
 
 /// Bytes of an error's body that are read.
 const MAX_ERROR_BODY: usize = 64 * 1024;
@@ -78,7 +79,11 @@ impl Guard {
         let mut bytes = incoming(response);
         let mut head = Vec::new();
         let mut limit = self.watch.first;
+        let began = Instant::now();
         while first_letter(&head).is_none() {
+            if began.elapsed() > self.watch.patience() {
+                return Err(body::only_signs_of_life(self.watch.patience()));
+            }
             match body::next(&mut bytes, limit).await? {
                 Some(more) => head.extend(more),
                 None => break,
@@ -98,7 +103,7 @@ impl Guard {
                 ));
             }
             (Some(b'{' | b'['), _) | (_, Wants::Whole) => {
-                let whole = whole(head, bytes, self.watch.between).await?;
+                let whole = whole(head, bytes, self.watch).await?;
                 let whole = match self.wants {
                     Wants::Whole => whole,
                     Wants::Stream => as_event(&whole)?,
@@ -230,8 +235,15 @@ fn first_letter(bytes: &[u8]) -> Option<u8> {
     bytes.iter().copied().find(|byte| !byte.is_ascii_whitespace())
 }
 
-async fn whole(mut head: Vec<u8>, mut bytes: Bytes, limit: Duration) -> Result<Vec<u8>, Failure> {
-    while let Some(more) = body::next(&mut bytes, limit).await? {
+async fn whole(mut head: Vec<u8>, mut bytes: Bytes, watch: Watch) -> Result<Vec<u8>, Failure> {
+    let mut heard = Instant::now();
+    while let Some(more) = body::next(&mut bytes, watch.between).await? {
+        // Some servers send blanks while a model thinks.
+        if first_letter(&more).is_some() {
+            heard = Instant::now();
+        } else if heard.elapsed() > watch.patience() {
+            return Err(body::only_signs_of_life(watch.patience()));
+        }
         head.extend(more);
         if head.len() > MAX_ANSWER {
             return Err(Failure::new(Kind::BadRequest, format!("the answer exceeds {MAX_ANSWER} bytes")));

@@ -7,6 +7,7 @@
 mod body;
 mod client;
 mod guard;
+mod lines;
 
 pub use body::{Facts, Watch};
 pub use client::{Client, HttpError, HttpSettings, Proxy};
