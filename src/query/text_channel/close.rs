@@ -3,7 +3,7 @@
 //! A body is raw text, so it may hold its own closing tag (a page about the format, a shell line that prints it). What
 //! decides is the line: the closer of a block whose body began on a new line stands at the start of a line, that of a
 //! one-line block on the same line; inner examples are balanced; a closer in quotes or in the middle of a content line
-//! is content. Promises: the answer for a growing text never changes later; work is bounded by a [`Budget`].
+//! is content. A closer in another case counts, in a file only where there is none in the same. Promises: the answer for a growing text never changes later; work is bounded by a [`Budget`].
 
 use super::tag;
 use std::ops::Range;
@@ -75,16 +75,51 @@ struct Token {
 
 /// The closing tag of the block `name` whose body begins at `from`.
 pub fn find(text: &str, from: usize, name: &str, style: Style, known: Known, budget: &mut Budget) -> Close {
+    // The text of a file may hold tags that differ in nothing but their case.
+    let strict = Name { word: name, any_case: style != Style::File };
+    match find_named(text, from, strict, style, known, budget) {
+        Close::Nowhere if style == Style::File && known == Known::Whole => {
+            find_named(text, from, Name { any_case: true, ..strict }, style, known, budget)
+        }
+        found => found,
+    }
+}
+
+/// What a tag is called.
+#[derive(Debug, Clone, Copy)]
+struct Name<'n> {
+    word: &'n str,
+    any_case: bool,
+}
+
+impl Name<'_> {
+    /// What stands behind the name where a text begins with it.
+    fn strip<'t>(&self, text: &'t str) -> Option<&'t str> {
+        let (head, rest) = text.split_at_checked(self.word.len())?;
+        let same = if self.any_case { head.eq_ignore_ascii_case(self.word) } else { head == self.word };
+        same.then_some(rest)
+    }
+
+    /// How many opening and closing tags a text may hold.
+    fn count(&self, text: &str) -> (usize, usize) {
+        let tails = text.match_indices('<').filter_map(|(n, _)| text.get(n + 1..));
+        tails.fold((0, 0), |(opening, closing), tail| match tail.strip_prefix('/') {
+            Some(tail) => (opening, closing + usize::from(self.strip(tail).is_some())),
+            None => (opening + usize::from(self.strip(tail).is_some()), closing),
+        })
+    }
+}
+
+fn find_named(text: &str, from: usize, name: Name<'_>, style: Style, known: Known, budget: &mut Budget) -> Close {
     let tail = text.get(from..).unwrap_or_default();
     if !budget.spend(tail.len()) {
         return Close::Nowhere;
     }
-    let closers = tail.matches(&format!("</{name}")).count();
+    let (openers, closers) = name.count(tail);
     if closers == 0 && known == Known::Whole {
         return Close::Nowhere;
     }
-    let tags = closers + tail.matches(&format!("<{name}")).count();
-    if !budget.spend(tags * COST_OF_A_TAG) {
+    if !budget.spend((openers + closers) * COST_OF_A_TAG) {
         return Close::Nowhere;
     }
     let first_end = tag::line_end(text, from);
@@ -115,7 +150,7 @@ pub fn find(text: &str, from: usize, name: &str, style: Style, known: Known, bud
     }
 }
 
-fn on_one_line(text: &str, line: Range<usize>, name: &str, style: Style, open_ended: bool) -> Close {
+fn on_one_line(text: &str, line: Range<usize>, name: Name<'_>, style: Style, open_ended: bool) -> Close {
     if open_ended && style == Style::File {
         return Close::More;
     }
@@ -180,7 +215,7 @@ fn balanced(tokens: impl Iterator<Item = Token>, believed: impl Fn(&Token) -> Op
 }
 
 /// The opening and closing tags of this name from `from` on; quoted ones and self-closed ones are left out.
-fn tokens<'t>(text: &'t str, from: usize, name: &'t str, known: Known) -> impl Iterator<Item = Token> + 't {
+fn tokens<'t>(text: &'t str, from: usize, name: Name<'t>, known: Known) -> impl Iterator<Item = Token> + 't {
     let mut at = from;
     std::iter::from_fn(move || {
         loop {
@@ -191,7 +226,7 @@ fn tokens<'t>(text: &'t str, from: usize, name: &'t str, known: Known) -> impl I
                 Some(rest) => (false, rest),
                 None => (true, tail),
             };
-            let Some(after) = named.strip_prefix(name) else { continue };
+            let Some(after) = name.strip(named) else { continue };
             if after.starts_with(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':')) {
                 continue;
             }

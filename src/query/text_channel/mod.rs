@@ -12,6 +12,7 @@ mod block;
 mod children;
 mod close;
 mod dialect;
+mod examples;
 mod fences;
 mod form;
 mod frame;

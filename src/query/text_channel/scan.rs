@@ -6,17 +6,15 @@
 use super::admit::{may_be_blank, refuse, required};
 use super::close::{self, Budget, Close, Known, Style};
 use super::dialect::{self, Foreign, Place};
+use super::examples::as_examples;
 use super::fences::Fence;
 use super::form::form;
-use super::quoting::{backtick_before, is_quotation_line, is_quoted};
+use super::quoting::{backtick_before, is_indented_code, is_quotation_line, is_quoted, is_table_row};
 use super::tag::{self, Open};
 use super::{Finish, Found, block, children, tool_named, unclosed};
 use crate::query::ToolSpec;
 use crate::query::think::{self, Side};
 use std::ops::Range;
-
-/// Elements whose inside is an example or a quotation.
-const EXAMPLES: &[&str] = &["example", "examples", "sample", "code", "pre", "blockquote", "quote"];
 
 /// What comes next.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,6 +64,8 @@ pub struct Scanner {
     pub(super) at: usize,
     /// The byte after the last block: what stands before it on its line does not count as prose.
     floor: usize,
+    /// The byte after the last block that was no example: what stands before it is not prose either.
+    prose: usize,
     pub(super) fence: Option<Fence>,
     /// A fence round real calls: only its closing line is left to drop.
     pub(super) wrapping: Option<String>,
@@ -81,6 +81,7 @@ impl Scanner {
         Self {
             at: 0,
             floor: 0,
+            prose: 0,
             fence: None,
             wrapping: None,
             thinking: 0,
@@ -127,6 +128,7 @@ impl Scanner {
     pub(super) fn skip(&mut self, end: usize) -> Step {
         self.at = end;
         self.floor = end;
+        self.prose = end;
         Step::Skip
     }
 
@@ -200,6 +202,20 @@ impl Scanner {
         if let Some(step) = self.example(view) {
             return step;
         }
+        let prose = self.prose;
+        let step = self.call_tag(view, starts);
+        if matches!(step, Step::Calls { .. }) {
+            if is_table_row(text, at) || is_indented_code(text, at, prose) {
+                return as_examples(step);
+            }
+            self.prose = self.at;
+        }
+        step
+    }
+
+    /// A tag that may begin a call.
+    fn call_tag(&mut self, view: &View<'_>, starts: bool) -> Step {
+        let (text, at) = (view.text, self.at);
         if let Some(spec) = tag::name_at(text, at).and_then(|name| tool_named(view.tools, name)) {
             return self.own_tag(view, spec, starts);
         }
@@ -239,29 +255,6 @@ impl Scanner {
             return Step::Recant;
         }
         Step::Skip
-    }
-
-    /// A comment or an example element, shown as it is.
-    fn example(&mut self, view: &View<'_>) -> Option<Step> {
-        let tail = view.text.get(self.at..)?;
-        let closer = if tail.starts_with("<!--") {
-            "-->".to_owned()
-        } else {
-            let open = tag::open_at(view.text, self.at)?;
-            let name = open.name.to_ascii_lowercase();
-            if open.self_closed || !EXAMPLES.contains(&name.as_str()) || tool_named(view.tools, &name).is_some() {
-                return None;
-            }
-            format!("</{}>", open.name)
-        };
-        if !self.budget.spend(tail.len()) {
-            return None;
-        }
-        match tail.find(&closer) {
-            Some(n) => Some(self.show(self.at + n + closer.len())),
-            None if view.growing() => Some(Step::More),
-            None => None,
-        }
     }
 
     /// A tag that has the name of a tool.

@@ -69,6 +69,14 @@ pub fn open_at(text: &str, at: usize) -> Option<Open> {
     Some(Open { name: found[1].to_owned(), attributes, self_closed, end: at + whole.end() })
 }
 
+/// Where an ASCII text that begins with `<` stands first, in whatever case: models write `<Bash>` and close it with `</bash>`.
+pub fn find_ignoring_case(text: &str, needle: &str) -> Option<usize> {
+    text.match_indices('<').map(|(n, _)| n).find(|n| {
+        let here = text.as_bytes().get(*n..*n + needle.len());
+        here.is_some_and(|here| here.eq_ignore_ascii_case(needle.as_bytes()))
+    })
+}
+
 /// The text of one tag, from its `<` to the `>` outside quotes; None where another `<` comes first. The patterns see only
 /// this much, because what a search costs can depend on all that it is shown.
 pub fn extent(text: &str, at: usize) -> Option<&str> {

@@ -96,6 +96,75 @@ fn a_block_without_an_end_does_not_borrow_the_next() {
 }
 
 #[test]
+fn a_command_without_an_end_runs_no_prose_and_no_fence() {
+    for text in [
+        "<bash>\nls\n\nOnly if you agree I would then run\nrm -f a.txt\n",
+        "<bash>\nls\n\nOnly if you agree:\n```\nrm -f a.txt\n```\n",
+        "<bash>\nls\n```\nrm -f a.txt\n```\n",
+        "<bash>\nls\n\nSo it is written:\n```\n<bash>\nrm -f a.txt\n</bash>\n```\n",
+    ] {
+        assert_eq!((calls(text), classes(text, Finish::Whole)), (vec![], vec!["unclosed"]), "{text}");
+    }
+    let text = "<bash>\nls\n```\n<bash>\nrm\n```\n<view path=\"a\"/>";
+    assert_eq!(calls(text), [("view".to_owned(), json!({ "path": "a" }))]);
+    assert_eq!(calls("<bash>\ncd a\nls -l\n\n")[0].1, json!({ "command": "cd a\nls -l\n" }));
+    let names = calls("<done>It is written so:\n```\n<bash>\nrm\n</bash>\n```\n");
+    assert_eq!(names.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["done"]);
+}
+
+#[test]
+fn calls_in_indented_code_and_in_tables_are_examples() {
+    for text in [
+        "Example:\n\n    <bash>\n    rm -f a.txt\n    </bash>\n\nDo not run that.",
+        "Example:\n\n\t<bash>rm -f a.txt</bash>\n",
+        "# Example\n    <bash>rm -f a.txt</bash>\n",
+        "Example:\n\n    first run <bash>rm -f a.txt</bash>\n",
+        "Example:\n\n    <function=bash>\n    <parameter=command>rm</parameter>\n    </function>\n",
+        "1. Example:\n\n       <bash>rm -f a.txt</bash>\n",
+        "| command | meaning |\n|---|---|\n| <bash>rm -f a.txt</bash> | deletes it |\n",
+    ] {
+        assert_eq!((calls(text), classes(text, Finish::Whole)), (vec![], vec!["fenced_call"]), "{text}");
+    }
+    let twice = "Example:\n\n    <bash>rm a</bash>\n    <bash>rm b</bash>\n\n    <view path=\"a\"/>\n";
+    assert_eq!((calls(twice), classes(twice, Finish::Whole)), (vec![], vec!["fenced_call"; 3]));
+}
+
+#[test]
+fn indentation_alone_makes_no_example() {
+    for text in [
+        "    <bash>ls</bash>",
+        "\n\n    <bash>ls</bash>",
+        "Now:\n  <bash>ls</bash>",
+        "Now:\n\n  <bash>ls</bash>",
+        "Now:\n    <bash>ls</bash>",
+        "1. Now:\n\n    <bash>ls</bash>",
+        "<think>\nso\n</think>\n\n    <bash>ls</bash>",
+    ] {
+        assert_eq!(calls(text).len(), 1, "{text}");
+    }
+    assert_eq!(calls("<view path=\"a\"/>\n\n    <bash>ls</bash>").len(), 2);
+}
+
+#[test]
+fn a_closing_tag_in_another_case_closes() {
+    for (text, name) in [
+        ("<Bash>\ntouch A\n</bash>", "bash"),
+        ("<bash>\ntouch A\n</Bash>\nDone so far.", "bash"),
+        ("<BASH>touch A</bash> and more", "bash"),
+        ("<Done>ok</done>", "done"),
+        ("<Create path=\"n\">\nabc\n</create>\nMore.", "create"),
+        ("<STR_REPLACE path=\"a\">\n<Old>1</old>\n<new>2</NEW>\n</str_replace>\nMore.", "str_replace"),
+    ] {
+        let found = calls(text);
+        assert_eq!(found.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), [name], "{text}");
+        assert!(!found[0].1.to_string().contains("ore"), "{found:?}");
+    }
+    assert_eq!(calls("<Example>\n<bash>rm</bash>\n</example>"), []);
+    let text = "<create path=\"a\">\n<Create>\n</Create>\nx\n</create>";
+    assert_eq!(calls(text)[0].1["content"], "<Create>\n</Create>\nx\n");
+}
+
+#[test]
 fn a_cut_reply_never_runs_its_last_block() {
     for text in ["<bash>\nls", "<view path=\"a", "<done>ok", "<invoke name=\"bash\">\n<parameter name=\"command\">ls"] {
         assert_eq!((calls_cut(text), classes(text, Finish::Cut)), (0, vec!["truncated"]), "{text}");
@@ -212,6 +281,9 @@ fn troubled() -> impl Strategy<Value = String> {
         Just("<example>"),
         Just("</example>"),
         Just("```tool_code\n"),
+        Just("\n    "),
+        Just("| "),
+        Just("</Bash>"),
     ];
     prop::collection::vec(part, 0..24).prop_map(|parts| parts.concat())
 }

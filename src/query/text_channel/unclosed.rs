@@ -1,7 +1,8 @@
 //! Blocks without an end: which of them are calls all the same, and where they stop.
 //!
-//! A command, a view and a `done` at the start of a line run to the end of the message; what writes files is refused,
-//! since half of it may be missing; a reply that was cut off never runs its last block.
+//! A view whose tag says all runs; a `done` and a command at the start of a line run to the end of the message, a command
+//! only if all of it is one piece: behind a blank line or a fence there may be prose. What writes files is refused, since
+//! half of it may be missing; a reply that was cut off never runs its last block.
 
 use super::admit::{property, refuse, required};
 use super::close::Budget;
@@ -9,7 +10,7 @@ use super::close::Style;
 use super::form::form;
 use super::scan::{View, style};
 use super::tag::{self, Open};
-use super::{Finish, Found, block, children, tool_named};
+use super::{Finish, Found, block, children, frame, tool_named};
 use crate::query::{Refusal, ToolSpec};
 
 /// Why a block without an end is not run.
@@ -53,18 +54,18 @@ pub(super) fn block(
         let body = tag::cut(text, open.end..end);
         return (end, as_found(block::call(spec, open, body, budget)));
     }
-    let next = next_block(view, open.end);
+    let next = next_bare_block(view, open.end);
     let limit = next.unwrap_or(text.len());
     let body = tag::cut(text, open.end..limit);
     let refused = Found::Refused(with_form(refusal(Finish::Whole, spec.name), spec));
     // A closer in the middle of a line was not believed; running what stands around it would be a guess.
-    let doubtful = body.contains(&format!("</{}", open.name));
+    let doubtful = tag::find_ignoring_case(body, &format!("</{}", open.name)).is_some();
     match style(spec) {
         Style::Words if !doubtful => (limit, as_found(block::call(spec, open, body, budget))),
-        Style::Command if starts && !doubtful && next.is_none() => {
+        Style::Command if starts && !doubtful && next.is_none() && is_one_piece(body) => {
             (text.len(), as_found(block::call(spec, open, body, budget)))
         }
-        // Another block follows: without a here-document in between it is a block of its own.
+        // Another block or prose follows: without a here-document in between it is a block of its own.
         Style::Command if !body.contains("<<") => (limit, refused),
         Style::File if spec.body.is_none() => {
             let read = children::read(text, open.end, spec, budget);
@@ -100,6 +101,36 @@ fn foreign_end(text: &str, spec: &ToolSpec, open: &Open, budget: &mut Budget) ->
 
 fn is_foreign_closer(name: &str) -> bool {
     matches!(name, "function" | "invoke" | "tool_call" | "tool_calls" | "function_calls" | "tool")
+}
+
+/// Whether a body without an end is one piece: no blank line and no fence in it, behind which there may be prose.
+fn is_one_piece(body: &str) -> bool {
+    !body.trim().lines().any(|line| line.trim().is_empty() || frame::fence_marks(line).is_some())
+}
+
+/// Where the next block begins at the start of a line, outside fences: one inside is an example, whatever it follows.
+fn next_bare_block(view: &View<'_>, from: usize) -> Option<usize> {
+    let next = next_block(view, from)?;
+    let mut fence: Option<String> = None;
+    let mut at = from;
+    let mut bare = next;
+    while at < view.text.len() {
+        let end = tag::line_end(view.text, at);
+        let line = tag::cut(view.text, at..end);
+        if fence.is_none() && (at..=end).contains(&bare) {
+            return Some(bare);
+        }
+        match (&fence, frame::fence_marks(line)) {
+            (None, marks) => fence = marks,
+            (Some(open), Some(marks)) if marks.starts_with(open.as_str()) && line.trim() == marks => fence = None,
+            (Some(_), _) => {}
+        }
+        at = end + 1;
+        if bare < at {
+            bare = next_block(view, at)?;
+        }
+    }
+    None
 }
 
 /// Where the next block begins at the start of a line.
