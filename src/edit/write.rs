@@ -1,14 +1,24 @@
 //! Writing a file in one step: the old file stands whole until the new one is.
 //!
 //! Promises: mode and owner stay; a link is never replaced by a file (callers pass the resolved path); a file that
-//! changed since it was read is not overwritten; a file with several names keeps them all, which costs it the single
-//! step. Does not know what the bytes mean.
+//! changed since it was read is not overwritten; other names of the file (hard links), which may lie anywhere, keep the
+//! old bytes. Only a file whose owner a new one could not have is written through, with a copy of it kept until that has
+//! succeeded. Does not know what the bytes mean.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Why a file was not written. It is as it was.
+/// What a person should know of a file that was replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Written {
+    /// Nothing.
+    Plainly,
+    /// It had other names, and they keep the old bytes.
+    ApartFromOtherNames,
+}
+
+/// Why a file was not written. Unless it says otherwise, the file is as it was.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// It is not what was read.
@@ -29,6 +39,19 @@ pub enum WriteError {
         /// The file.
         path: PathBuf,
     },
+    /// It was written through, that failed, and so did putting the old bytes back.
+    #[error(
+        "could not write {}: {source}; it could not be put back either: its old bytes are in {}",
+        path.display(), copy.display()
+    )]
+    Torn {
+        /// The file.
+        path: PathBuf,
+        /// Where its old bytes are.
+        copy: PathBuf,
+        /// Why it was not written.
+        source: io::Error,
+    },
     /// The disk said no.
     #[error("could not {action} {}: {source}", path.display())]
     Disk {
@@ -42,7 +65,7 @@ pub enum WriteError {
 }
 
 /// Put `new` in the place of `old`, which is what was read.
-pub fn replace(path: &Path, old: &[u8], new: &[u8]) -> Result<(), WriteError> {
+pub fn replace(path: &Path, old: &[u8], new: &[u8]) -> Result<Written, WriteError> {
     let disk = |action, source| WriteError::Disk { action, path: path.to_owned(), source };
     let metadata = fs::symlink_metadata(path).map_err(|source| disk("look at", source))?;
     if !metadata.is_file() {
@@ -56,9 +79,6 @@ pub fn replace(path: &Path, old: &[u8], new: &[u8]) -> Result<(), WriteError> {
         if now == old { Ok(()) } else { Err(WriteError::Changed { path: path.to_owned() }) }
     };
     unchanged()?;
-    if names_of(&metadata) > 1 {
-        return in_place(path, new).map_err(|source| disk("write", source));
-    }
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut temporary = temporary_in(folder, Mode::Private).map_err(|source| disk("make a file beside", source))?;
     temporary.write_all(new).map_err(|source| disk("write beside", source))?;
@@ -68,12 +88,15 @@ pub fn replace(path: &Path, old: &[u8], new: &[u8]) -> Result<(), WriteError> {
         .map_err(|source| disk("set the mode beside", source))?;
     if !same_owner(temporary.as_file(), &metadata) {
         // Someone else's file stays theirs: it is written through instead of replaced.
-        return in_place(path, new).map_err(|source| disk("write", source));
+        drop(temporary);
+        through(path, old, new, in_place)?;
+        return Ok(Written::Plainly);
     }
     temporary.as_file().sync_all().map_err(|source| disk("flush beside", source))?;
     unchanged()?;
     temporary.persist(path).map_err(|error| disk("rename over", error.error))?;
-    sync_folder(folder).map_err(|source| disk("flush the folder of", source))
+    sync_folder(folder).map_err(|source| disk("flush the folder of", source))?;
+    Ok(if names_of(&metadata) > 1 { Written::ApartFromOtherNames } else { Written::Plainly })
 }
 
 /// Make a file that is not there, and the folders above it.
@@ -109,6 +132,29 @@ fn temporary_in(folder: &Path, mode: Mode) -> io::Result<tempfile::NamedTempFile
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     builder.tempfile_in(folder)
+}
+
+/// Write through a file that cannot be replaced: first a copy of it, then the new bytes, the old ones again on failure.
+fn through(
+    path: &Path,
+    old: &[u8],
+    new: &[u8],
+    write: impl Fn(&Path, &[u8]) -> io::Result<()>,
+) -> Result<(), WriteError> {
+    let disk = |action, source| WriteError::Disk { action, path: path.to_owned(), source };
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut copy = temporary_in(folder, Mode::Private).map_err(|source| disk("make a copy beside", source))?;
+    copy.write_all(old)
+        .and_then(|()| copy.as_file().sync_all())
+        .map_err(|source| disk("write a copy beside", source))?;
+    let Err(source) = write(path, new) else { return Ok(()) };
+    if write(path, old).is_ok() {
+        return Err(disk("write", source));
+    }
+    let place = copy.path().to_owned();
+    // What cannot be kept is removed with the error that says so; there is no third place.
+    let copy = copy.keep().map_or(place, |(_, kept)| kept);
+    Err(WriteError::Torn { path: path.to_owned(), copy, source })
 }
 
 fn in_place(path: &Path, new: &[u8]) -> io::Result<()> {
@@ -156,4 +202,60 @@ fn same_owner(file: &File, wanted: &fs::Metadata) -> bool {
 #[cfg(not(unix))]
 fn same_owner(_: &File, _: &fs::Metadata) -> bool {
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(text: &str) -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a");
+        fs::write(&path, text).expect("a file");
+        (folder, path)
+    }
+
+    fn names(folder: &tempfile::TempDir) -> usize {
+        fs::read_dir(folder.path()).expect("the folder").count()
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn other_names_of_a_file_keep_the_old_bytes() {
+        let (folder, path) = file("old");
+        let other = folder.path().join("b");
+        fs::hard_link(&path, &other).expect("a link");
+        assert_eq!(replace(&path, b"old", b"new").expect("it is written"), Written::ApartFromOtherNames);
+        assert_eq!(fs::read(&path).expect("a"), b"new");
+        assert_eq!(fs::read(&other).expect("b"), b"old");
+        assert_eq!(replace(&path, b"new", b"newer").expect("it is written"), Written::Plainly);
+        assert_eq!(names(&folder), 2);
+    }
+
+    #[test]
+    fn a_file_written_through_is_as_it_was_when_that_fails() {
+        let (folder, path) = file("the old text");
+        let full = |path: &Path, bytes: &[u8]| {
+            if bytes == b"new" {
+                fs::write(path, "n").and(Err(io::Error::other("full")))
+            } else {
+                in_place(path, bytes)
+            }
+        };
+        let error = through(&path, b"the old text", b"new", full).expect_err("the disk is full");
+        assert!(matches!(error, WriteError::Disk { .. }), "{error}");
+        assert_eq!(fs::read(&path).expect("a"), b"the old text");
+        assert_eq!(names(&folder), 1);
+        through(&path, b"the old text", b"new", in_place).expect("there is room");
+        assert_eq!(fs::read(&path).expect("a"), b"new");
+    }
+
+    #[test]
+    fn the_old_bytes_survive_a_disk_that_takes_nothing_more() {
+        let (_folder, path) = file("old");
+        let broken = |path: &Path, _: &[u8]| fs::write(path, "").and(Err(io::Error::other("broken")));
+        let error = through(&path, b"old", b"new", broken).expect_err("the disk is broken");
+        let WriteError::Torn { copy, .. } = error else { panic!("{error}") };
+        assert_eq!(fs::read(copy).expect("the copy"), b"old");
+    }
 }

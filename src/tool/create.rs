@@ -35,12 +35,13 @@ pub(super) fn made(files: &Files, place: &super::paths::Place, content: &str) ->
             return Err(files::failed("exists", format!("{} exists and is not empty", place.relative), hint));
         }
         Ok(_) => write::replace(&place.absolute, b"", content.as_bytes()),
-        Err(_) => write::create(&place.absolute, content.as_bytes()),
+        Err(_) => write::create(&place.absolute, content.as_bytes()).map(|()| write::Written::Plainly),
     };
-    written.map_err(|error| files::unwritten(&error))?;
+    let written = written.map_err(|error| files::unwritten(&error))?;
     files.wrote(place, content.as_bytes());
     let lines = content.lines().count();
-    Ok(Answer::done(format!("Created {} ({lines} lines).", place.relative)).with_detail(json!({
+    let remark = files::remark(written);
+    Ok(Answer::done(format!("Created {} ({lines} lines).{remark}", place.relative)).with_detail(json!({
         "files": [place.relative], "diff": files::difference(&place.relative, "", content),
     })))
 }

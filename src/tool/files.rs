@@ -4,7 +4,7 @@ use super::paths::{Letters, PathError, Place, Purpose, Workspace};
 use super::{Answer, Surroundings};
 use crate::edit::EditError;
 use crate::edit::encoding::Unreadable;
-use crate::edit::write::WriteError;
+use crate::edit::write::{WriteError, Written};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use similar::TextDiff;
@@ -167,9 +167,18 @@ pub fn unwritten(error: &WriteError) -> Answer {
         WriteError::Changed { .. } => ("changed", "view it again, then decide again"),
         WriteError::Exists { .. } => ("exists", "view it, then change it with str_replace or write_file"),
         WriteError::ReadOnly { .. } => ("protected", "leave it alone, and tell the person if it has to change"),
+        WriteError::Torn { .. } => ("disk", "stop, and tell the person where the old bytes are"),
         WriteError::Disk { .. } => ("disk", ""),
     };
     failed(class, error.to_string(), hint)
+}
+
+/// What is said of a file that was written, after a sentence.
+pub const fn remark(written: Written) -> &'static str {
+    match written {
+        Written::Plainly => "",
+        Written::ApartFromOtherNames => " The file had other hard links; they keep the old text.",
+    }
 }
 
 /// An edit that could not be made.

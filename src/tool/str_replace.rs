@@ -46,9 +46,9 @@ impl StrReplace {
         let (text, applied) = self.applied(&place, &before, &edits, occurrences)?;
         let after = text.splice(&before, &applied.splices).map_err(|error| files::unedited(&place, &error))?;
         let changed = self.files.knowledge(&place, &before) == Knowledge::Changed;
-        write::replace(&place.absolute, &before, &after).map_err(|error| files::unwritten(&error))?;
+        let written = write::replace(&place.absolute, &before, &after).map_err(|error| files::unwritten(&error))?;
         self.files.edited(&place, &before, &after);
-        Ok(success(&place, &text, &applied, changed))
+        Ok(success(&place, &text, &applied, changed, written))
     }
 
     /// The edits in the first reading of the file in which they fit.
@@ -109,7 +109,7 @@ fn edits_of(arguments: &Map<String, Value>) -> Result<Vec<Edit>, Answer> {
     Ok(edits)
 }
 
-fn success(place: &Place, text: &Text, applied: &Applied, changed: bool) -> Answer {
+fn success(place: &Place, text: &Text, applied: &Applied, changed: bool, written: write::Written) -> Answer {
     let how = match applied.how {
         How::Exact => "exact",
         How::Tolerant => "tolerant",
@@ -125,6 +125,7 @@ fn success(place: &Place, text: &Text, applied: &Applied, changed: bool) -> Answ
     if changed {
         answer.push_str(" The file had changed since you viewed it.");
     }
+    answer.push_str(files::remark(written));
     answer.push('\n');
     answer.push_str(&shown(applied));
     Answer::done(answer).with_detail(json!({

@@ -51,10 +51,11 @@ impl WriteFile {
             return Err(files::unedited(place, &EditError::NoChange));
         }
         let after = text.spell(&before, &content).map_err(|error| files::unedited(place, &error))?;
-        write::replace(&place.absolute, &before, &after).map_err(|error| files::unwritten(&error))?;
+        let written = write::replace(&place.absolute, &before, &after).map_err(|error| files::unwritten(&error))?;
         self.files.wrote(place, &after);
         let lines = content.lines().count();
-        Ok(Answer::done(format!("Wrote {} ({lines} lines).", place.relative)).with_detail(json!({
+        let remark = files::remark(written);
+        Ok(Answer::done(format!("Wrote {} ({lines} lines).{remark}", place.relative)).with_detail(json!({
             "files": [place.relative], "diff": files::difference(&place.relative, &text.body, &content),
         })))
     }
