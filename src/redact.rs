@@ -12,6 +12,8 @@ use std::borrow::Cow;
 pub const MARK: &str = "[redacted]";
 /// Shorter values are words, not secrets: taking them out would maim ordinary text.
 const SHORTEST: usize = 8;
+/// Bytes of a text that wait for the end of a secret.
+const LONGEST_WAIT: usize = 4096;
 
 /// Shapes of keys. Where a group named `k` exists, only what it holds is taken out.
 const SHAPES: &[&str] = &[
@@ -27,6 +29,27 @@ const SHAPES: &[&str] = &[
     r"(?i:\bbearer\s+)(?P<k>[A-Za-z0-9._~+/-]{20,}=*)",
     r#"\b[A-Z][A-Z0-9_]*(?:API_?KEY|SECRET|TOKEN|PASSWORD|PASSWD)\s*=\s*["']?(?P<k>[A-Za-z0-9][^\s"'`;&|<>(){}$]{11,})"#,
     r"(?i:\bhttps?://[^\s/:@]+:)(?P<k>[^\s/@]{3,})@",
+];
+
+/// How keys of the shapes above begin.
+const BEGINNINGS: &[&str] = &[
+    "sk-",
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "github_pat_",
+    "glpat-",
+    "AKIA",
+    "ASIA",
+    "xoxa-",
+    "xoxb-",
+    "xoxp-",
+    "xoxr-",
+    "xoxs-",
+    "AIza",
+    "eyJ",
 ];
 
 /// Takes secrets out of texts.
@@ -62,6 +85,24 @@ impl Redactor {
         text
     }
 
+    /// Split a text that goes on before the first place where a secret may have begun that is not whole yet. Such a
+    /// place is looked for in the last 4096 bytes; a private key in several lines is not waited for.
+    pub fn split<'a>(&self, text: &'a str) -> (&'a str, &'a str) {
+        let from = text.len().saturating_sub(LONGEST_WAIT);
+        let begun = |at: &usize| {
+            let rest = text.get(*at..).unwrap_or_default();
+            self.known.iter().any(|secret| secret.len() > rest.len() && secret.starts_with(rest))
+        };
+        let known = text.char_indices().map(|(at, _)| at).filter(|at| *at >= from).find(begun);
+        let mut at = known.into_iter().chain(key_begun(text, from)).min().unwrap_or(text.len());
+        // A secret that is whole already must not be cut by the beginning of another.
+        for secret in &self.known {
+            let whole = text.match_indices(secret.as_str()).find(|(start, _)| *start < at && at < start + secret.len());
+            at = whole.map_or(at, |(start, _)| start);
+        }
+        text.split_at_checked(at).unwrap_or((text, ""))
+    }
+
     /// Take secrets out of every string of a JSON value, names of fields apart.
     pub fn value(&self, value: &mut Value) {
         match value {
@@ -75,6 +116,24 @@ impl Redactor {
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
+}
+
+/// Where the last run of a text's characters of keys has a word that is, or may become, a key of a known shape.
+fn key_begun(text: &str, from: usize) -> Option<usize> {
+    let of_word = |c: char| c.is_alphanumeric() || c == '_';
+    let run = text.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || "._-".contains(c)).len();
+    let mut before = text.get(..run).and_then(|head| head.chars().next_back());
+    for (offset, c) in text.get(run..).unwrap_or_default().char_indices() {
+        let word_starts = of_word(c) && !before.is_some_and(of_word);
+        let at = run + offset;
+        let rest = text.get(at..).unwrap_or_default();
+        let fits = |key: &&str| rest.starts_with(*key) || key.starts_with(rest);
+        if word_starts && at >= from && BEGINNINGS.iter().any(fits) {
+            return Some(at);
+        }
+        before = Some(c);
+    }
+    None
 }
 
 fn masked(found: &Captures<'_>) -> String {
@@ -91,6 +150,17 @@ mod tests {
     #[test]
     fn every_shape_is_a_regular_expression() {
         assert_eq!(Redactor::new([]).shapes.len(), SHAPES.len());
+    }
+
+    #[test]
+    fn a_text_that_goes_on_is_split_before_what_may_become_a_secret() {
+        let redactor = Redactor::new(["hunter2-and-more".to_owned()]);
+        assert_eq!(redactor.split("say hunt"), ("say ", "hunt"));
+        assert_eq!(redactor.split("say sk-aB1"), ("say ", "sk-aB1"));
+        assert_eq!(redactor.split("see x-gi"), ("see x-", "gi"));
+        for whole in ["say hunter2-and-more", "say hunting", "中文 🙂", "sk-a b", ""] {
+            assert_eq!(redactor.split(whole), (whole, ""));
+        }
     }
 
     #[test]

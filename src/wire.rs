@@ -4,7 +4,7 @@
 
 use crate::approve::Mode;
 use crate::ending::Ending;
-use crate::frontend::Frontend;
+use crate::frontend::{Frontend, Redacted};
 use crate::prompt::{self, PromptError, Prompts, ToolText};
 use crate::query::client::{self, Client, ConnectionError};
 use crate::query::settings::{Growth, Settings as ModelSettings};
@@ -162,7 +162,9 @@ pub fn session(
     let prompts = Prompts::load(around.prompts.clone())?;
     let tools = tool::table(&around.for_tools(&choices.bash));
     let specs = specs(&tools, &prompts)?;
-    let model = client(choices, around, tape(cassette, choices.model.name.as_deref(), &around.root)?)?;
+    let redactor = redactor(&around.environment);
+    let tape = tape(cassette, choices.model.name.as_deref(), &around.root, redactor.clone())?;
+    let model = client(choices, around, tape)?;
     let system = system(&prompts, &specs, &model, around)?;
     let parts = Parts {
         model: Box::new(model),
@@ -173,13 +175,12 @@ pub fn session(
         settings: choices.turn.clone(),
         mode: choices.mode,
         root: around.root.display().to_string(),
-        frontend,
+        frontend: Arc::new(Redacted::new(frontend, redactor.clone())),
         clock: around.clock.clone(),
         ids: around.ids.clone(),
         texts: around.texts,
     };
     let folder = choices.sessions.as_deref().map(|sessions| folder(sessions, &around.root));
-    let redactor = redactor(&around.environment);
     match which {
         Which::Resumed(id) => {
             let path = session::find(&folder.ok_or(WireError::NoFolder)?, id.as_deref())?;
@@ -244,16 +245,16 @@ pub fn folder(sessions: &Path, root: &Path) -> PathBuf {
     sessions.join(format!("{name}-{short}"))
 }
 
-fn tape(cassette: &Cassette, model: Option<&str>, root: &Path) -> Result<Tape, CassetteError> {
+fn tape(cassette: &Cassette, model: Option<&str>, root: &Path, redactor: Redactor) -> Result<Tape, CassetteError> {
     let normaliser = || Normaliser::new(vec![(root.display().to_string(), "$ROOT".to_owned())]);
     Ok(match cassette {
         Cassette::Off => Tape::Off,
         Cassette::Record(path) => {
             let header = Header::new(model.map(str::to_owned), None);
-            Tape::record(Recorder::create(path, &header, normaliser())?)
+            Tape::record(Recorder::create(path, &header, normaliser())?, redactor)
         }
         Cassette::Replay { path, drift } => {
-            Tape::replay(Player::new(cassette::Tape::read(path)?, normaliser()), *drift)
+            Tape::replay(Player::new(cassette::Tape::read(path)?, normaliser()), *drift, redactor)
         }
     })
 }

@@ -7,6 +7,7 @@ use crate::message::{Message, Role};
 use crate::query::tape::OnDrift;
 use crate::query::usage::Price;
 use crate::query::{State, ToolSpec};
+use crate::redact::Redactor;
 use selfsmith_cassette::{
     Answer, Answering, Call, Handler, Header, Listener, Normaliser, Player, PlayerHandler, Recorder, Server,
     Tape as File, serve,
@@ -250,14 +251,17 @@ fn what_is_recorded_replays_to_the_same_reply_without_a_network() {
     let (server, _handler) = server(&[replies[0], replies[1], replies[2], replies[2], replies[2]]);
     let live = client(
         settings(Some(&server)),
-        Tape::record(Recorder::create(&path, &Header::new(None, None), Normaliser::default()).unwrap()),
+        Tape::record(
+            Recorder::create(&path, &Header::new(None, None), Normaliser::default()).unwrap(),
+            Redactor::new([]),
+        ),
     );
     let said: Vec<Reply> = (0..3).map(|_| ask(&live, &asked()).0.unwrap()).collect();
     drop(server);
 
     let replay = client(
         settings(None),
-        Tape::replay(Player::new(File::read(&path).unwrap(), Normaliser::default()), OnDrift::End),
+        Tape::replay(Player::new(File::read(&path).unwrap(), Normaliser::default()), OnDrift::End, Redactor::new([])),
     );
     let replayed: Vec<Reply> = (0..3).map(|_| ask(&replay, &asked()).0.unwrap()).collect();
     assert_eq!(said, replayed);
@@ -267,10 +271,31 @@ fn what_is_recorded_replays_to_the_same_reply_without_a_network() {
 }
 
 #[test]
+fn a_recording_holds_no_secret_and_replays_where_the_prompt_still_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("session.jsonl");
+    let redactor = || Redactor::new(["hunter2hunter2".to_owned()]);
+    let header = Header::new(None, None);
+    let tape = Tape::record(Recorder::create(&path, &header, Normaliser::default()).unwrap(), redactor());
+    let request = serde_json::json!({ "messages": [{ "role": "user", "content": "it is hunter2hunter2" }] });
+    let reply: selfsmith_cassette::Reply = serde_json::from_value(serde_json::json!({
+        "text": "so hunter2hunter2",
+        "calls": [{ "name": "bash", "arguments": { "command": "echo hunter2hunter2" } }],
+    }))
+    .unwrap();
+    tape.keep(&request, &reply).unwrap();
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(!text.contains("hunter2") && text.contains("so [redacted]") && text.contains("echo [redacted]"), "{text}");
+    let player = Player::new(File::read(&path).unwrap(), Normaliser::default());
+    let Tape::Replay(replaying) = Tape::replay(player, OnDrift::End, redactor()) else { panic!("it replays") };
+    assert!(replaying.answer(&request).is_ok());
+}
+
+#[test]
 fn a_differing_request_is_told_and_fatal_when_strict() {
     let tape = |drift| {
         let lines = "{\"cassette\":1}\n{\"request\":{\"messages\":[{\"role\":\"user\",\"content\":\"x\"}]},\"reply\":{\"text\":\"a\"}}\n";
-        Tape::replay(Player::new(File::parse("t", lines).unwrap(), Normaliser::default()), drift)
+        Tape::replay(Player::new(File::parse("t", lines).unwrap(), Normaliser::default()), drift, Redactor::new([]))
     };
     let _ = rustls::crypto::ring::default_provider().install_default();
     let (reply, told) = ask(&client(settings(None), tape(OnDrift::Tell)), &asked());
