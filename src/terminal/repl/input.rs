@@ -98,12 +98,8 @@ impl Lines {
     pub fn stdin() -> Self {
         let (sender, receiver) = channel();
         std::thread::spawn(move || {
-            for line in std::io::stdin().lock().lines() {
-                if line.is_ok_and(|line| sender.send(line).is_ok()) {
-                    continue;
-                }
-                return;
-            }
+            let mut stdin = std::io::stdin().lock();
+            while line(&mut stdin).is_some_and(|line| sender.send(line).is_ok()) {}
         });
         Self(Arc::new(Mutex::new(receiver)))
     }
@@ -118,11 +114,34 @@ impl Lines {
     }
 }
 
+/// The next line without its end; what is no text in it is replaced, so that one odd byte does not end everything.
+fn line(from: &mut impl BufRead) -> Option<String> {
+    let mut bytes = Vec::new();
+    if from.read_until(b'\n', &mut bytes).ok()? == 0 {
+        return None;
+    }
+    let line = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    Some(String::from_utf8_lossy(line).into_owned())
+}
+
 /// A line that ends with a backslash goes on.
 struct Continued;
 
 impl Validator for Continued {
     fn validate(&self, line: &str) -> ValidationResult {
         if line.ends_with('\\') { ValidationResult::Incomplete } else { ValidationResult::Complete }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_is_no_text_does_not_end_the_lines() {
+        let mut from: &[u8] = b"caf\xe9\r\n\nlast";
+        let lines: Vec<String> = std::iter::from_fn(|| line(&mut from)).collect();
+        assert_eq!(lines, ["caf\u{fffd}", "", "last"]);
     }
 }
