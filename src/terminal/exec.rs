@@ -1,5 +1,6 @@
 //! `exec`: one prompt without a person. The answer on stdout, activity on stderr; with `--json` events on stdout.
 
+use crate::clean::clean;
 use crate::cli::{ExecArgs, Flags};
 use crate::frontends::{self, Activity, JsonLines};
 use crate::open::{self, Opened, Refusal};
@@ -12,7 +13,7 @@ use selfsmith_agent::frontend::Frontend;
 use selfsmith_agent::redact::Redactor;
 use selfsmith_agent::texts::fill;
 use selfsmith_agent::wire::{self, Which};
-use std::io::Read;
+use std::io::{IsTerminal, Read};
 use std::sync::Arc;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
@@ -46,10 +47,16 @@ fn prompted(flags: &Flags, args: &ExecArgs, surroundings: &Surroundings, runtime
         }
         let report = session.prompt(&prompt, &cancel).await;
         if !args.json && !report.summary.is_empty() {
-            streams::data(&format!("{}\n", report.summary));
+            answer(&wire::redactor(&around.environment).text(&report.summary));
         }
         Ok(report.ending)
     })
+}
+
+/// The answer: to a pipe as it is, to a terminal without what would steer it.
+fn answer(text: &str) {
+    let text = if std::io::stdout().is_terminal() { clean(text) } else { text.to_owned() };
+    streams::data(&format!("{text}\n"));
 }
 
 /// The words of the command line, with what comes on stdin in the place of a lone `-`.
@@ -79,8 +86,9 @@ fn stdin(surroundings: &Surroundings) -> Result<String, Refusal> {
 
 /// What ends before a session began still ends with an `ended` line where lines were asked for.
 fn refused(refusal: &Refusal, args: &ExecArgs, surroundings: &Surroundings) -> Ending {
+    let redactor: Redactor = wire::redactor(&surroundings.environment);
     if !args.json {
-        streams::tell(&fill(surroundings.texts.problem, &[("text", &refusal.text)]));
+        streams::tell(&redactor.text(&fill(surroundings.texts.problem, &[("text", &refusal.text)])));
         return refusal.ending;
     }
     let kinds = [
@@ -96,7 +104,6 @@ fn refused(refusal: &Refusal, args: &ExecArgs, surroundings: &Surroundings) -> E
             cost_usd: None,
         },
     ];
-    let redactor: Redactor = wire::redactor(&surroundings.environment);
     for (seq, kind) in (1..).zip(kinds) {
         frontends::line(&Event { seq, at: surroundings::now(), kind }, &redactor);
     }

@@ -33,7 +33,12 @@ fn main() -> ExitCode {
     selfsmith_sandbox::entry();
     // One provider for every TLS client of the process; the only way to see an error here is a second call.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    ExitCode::from(run(&cli::Cli::parse()).exit_code())
+    let mut ending = run(&cli::Cli::parse());
+    if let Some(error) = streams::lost() {
+        streams::tell(&fill(EN.unwritable_stdout, &[("error", error)]));
+        ending = Ending::Failed;
+    }
+    ExitCode::from(ending.exit_code())
 }
 
 fn run(cli: &cli::Cli) -> Ending {

@@ -21,7 +21,8 @@ pub fn run(flags: &Flags, which: Which, surroundings: &Surroundings, runtime: &R
     match opened(flags, which, surroundings, runtime) {
         Ok(ending) => ending,
         Err(refusal) => {
-            streams::tell(&fill(surroundings.texts.problem, &[("text", &refusal.text)]));
+            let told = fill(surroundings.texts.problem, &[("text", &refusal.text)]);
+            streams::tell(&wire::redactor(&surroundings.environment).text(&told));
             refusal.ending
         }
     }

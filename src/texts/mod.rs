@@ -14,6 +14,8 @@ pub struct Texts {
     pub unknown_case_kind: &'static str,
     /// Standard input could not be read; `{error}`.
     pub unreadable_stdin: &'static str,
+    /// Standard output did not take everything; `{error}`.
+    pub unwritable_stdout: &'static str,
     /// A resumed session had a torn last line; `{bytes}`.
     pub torn_line_dropped: &'static str,
     /// A finish reason that is none of the ordinary ones; `{finish}`.

@@ -241,3 +241,25 @@ fn a_reader_that_goes_away_is_no_panic() {
     let output = child.wait_with_output().expect("it ends");
     assert!(!stderr(&output).contains("panicked"), "{}", stderr(&output));
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_answer_that_a_full_disk_did_not_take_is_no_success() {
+    for more in [&[][..], &["--json"]] {
+        let world = World::new(vec![says("Hello.")]);
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("it is there");
+        let mut command = world.command(&[&["exec"], more, &["x"]].concat());
+        let output = command.stdout(full).output().expect("it runs");
+        assert_eq!(code(&output), 1, "{}", stderr(&output));
+        assert!(stderr(&output).contains("could not write to standard output"), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_key_in_the_words_of_a_provider_is_not_printed() {
+    let key = "sk-test-0123456789abcdef0123";
+    let refusal = reply(json!({ "status": 401, "body": { "error": { "message": format!("no such key: {key}") } } }));
+    let output = World::new(vec![refusal]).run(&["exec", "x"]);
+    assert_eq!(code(&output), 4, "{}", stderr(&output));
+    assert!(stderr(&output).contains("no such key: [redacted]"), "{}", stderr(&output));
+}

@@ -249,3 +249,11 @@ fn a_dumb_terminal_gets_plain_lines_and_is_still_asked() {
     terminal.press("\u{4}");
     terminal.ends_with(0);
 }
+
+#[test]
+fn an_answer_of_exec_cannot_steer_a_terminal() {
+    let world = World::new(vec![says("a\u{1b}[2J\u{1b}]0;title\u{7}b")]);
+    let terminal = Terminal::start(&world, "xterm-256color", &["exec", "x"]);
+    terminal.expect("a␛[2J␛]0;title␇b");
+    terminal.ends_with(0);
+}
