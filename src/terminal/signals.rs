@@ -2,8 +2,12 @@
 
 use crate::repl::Interrupt;
 use selfsmith_agent::ending::Ending;
+use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
+
+/// For an orderly end of the REPL. A line editor whose terminal is gone may never look up again.
+const GRACE: Duration = Duration::from_secs(3);
 
 /// Cancel one piece of work when the person or the system says stop. From the call on no signal is missed; the future runs
 /// until the program ends.
@@ -22,7 +26,13 @@ pub fn watch_each(interrupt: Interrupt) -> impl Future<Output = ()> + Send {
         Asked::ByPerson if interrupt.token().is_cancelled() => at_once(),
         Asked::ByPerson => interrupt.token().cancel(),
         Asked::BySystem if interrupt.is_leaving() => at_once(),
-        Asked::BySystem => interrupt.leave(),
+        Asked::BySystem => {
+            interrupt.leave();
+            tokio::spawn(async {
+                tokio::time::sleep(GRACE).await;
+                at_once();
+            });
+        }
     })
 }
 
