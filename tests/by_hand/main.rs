@@ -1,8 +1,9 @@
-//! Conversations in which a person answered as the model, from the texts of the requests alone: they are replayed with
-//! `--strict`, so that a change to a prompt, a tool's text or a result that the model would see makes them fail.
+//! Conversations whose replies were written by hand against the texts of real requests, then recorded again with commands
+//! whose output does not vary. They are replayed with `--strict`, so that a change to a prompt, a tool's text or a result that
+//! the model would see makes them fail. They hold the wire and the texts still; they do not show that a model succeeds.
 //!
-//! To answer again after such a change: serve the replies of the cassette by hand, record with `--cassette record`, read
-//! the difference, and say in the commit which turn misled.
+//! After such a change: serve the replies of the cassette, record with `--cassette record`, read the difference, and say in
+//! the commit which turn misled.
 
 use std::fs;
 use std::path::Path;
