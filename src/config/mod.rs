@@ -9,6 +9,7 @@
 mod error;
 mod file;
 mod layers;
+mod set;
 mod shape;
 mod show;
 mod trust;
@@ -16,6 +17,7 @@ mod trust;
 pub use error::ConfigError;
 pub use file::{find_project, read_file, template, user_file, write_template};
 pub use layers::{Flag, Layer, Origins, Sources};
+pub use set::set;
 pub use show::{With, show};
 
 use crate::approve::Mode;
@@ -76,6 +78,8 @@ pub struct Screen {
     pub typewriter_delay: f64,
     /// Colours.
     pub theme: Theme,
+    /// Whether the terminal is rung when a question waits or long work ended.
+    pub bell: bool,
 }
 
 /// Colours of the terminal.

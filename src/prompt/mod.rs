@@ -164,6 +164,18 @@ impl Prompts {
         render(&path, &text, context! {})
     }
 
+    /// What a person's command says to the model, from `commands/<name>.md` or what was built in.
+    ///
+    /// # Errors
+    /// The file cannot be used.
+    pub fn command(&self, name: &str, built_in: &str, values: &[(&str, &str)]) -> Result<String, PromptError> {
+        let (path, text) = read(&self.source, &format!("commands/{name}.md"), built_in)?;
+        let names: Vec<&str> = values.iter().map(|(name, _)| *name).collect();
+        check(&path, &text, &names)?;
+        let values: BTreeMap<&str, &str> = values.iter().copied().collect();
+        Ok(render(&path, &text, Value::from(Serde(&values)))?.trim().to_owned())
+    }
+
     /// The whole system prompt. `channel` is `text` or `native`; on `text` the tools are described in it.
     pub fn system(&self, channel: &str, tools: &[ToolText], around: &Surroundings) -> Result<String, PromptError> {
         let Surroundings { os, shell, root, date } = around;

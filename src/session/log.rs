@@ -52,6 +52,13 @@ pub enum Entry {
         /// Milliseconds since the UNIX epoch.
         at: u64,
     },
+    /// The person went back: only so many messages stay.
+    WentBack {
+        /// Milliseconds since the UNIX epoch.
+        at: u64,
+        /// Messages that stay.
+        kept: usize,
+    },
     /// A prompt came to its end.
     Ended {
         /// Milliseconds since the UNIX epoch.

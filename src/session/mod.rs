@@ -4,12 +4,16 @@
 //! said is on disk before the next thing happens. A session knows no terminal: it emits events and asks its frontend.
 
 mod emitter;
+mod listing;
 mod log;
+mod person;
 mod report;
 mod restore;
 
 pub use emitter::{Clock, Emitter, Ids};
+pub use listing::{Listed, list};
 pub use log::{Entry, LOG_VERSION, Log, LogError, Recorded, find};
+pub use person::Earlier;
 pub use report::Report;
 pub use restore::{Restored, restore};
 
@@ -63,6 +67,8 @@ pub struct Session {
     emitter: Arc<Emitter>,
     id: String,
     messages: Vec<Message>,
+    /// What goes with the next prompt.
+    attached: Vec<Part>,
     log: Option<Log>,
     total: Report,
 }
@@ -184,6 +190,7 @@ impl Session {
         let max_turns = self.parts.settings.max_turns.max(1);
         let mut course = Course::default();
         let mut parts = vec![Part::Text { text: text.to_owned() }];
+        parts.append(&mut self.attached);
         parts.extend(self.notes(&Course::first(max_turns)));
         loop {
             self.add(Message { role: Role::User, parts }, &[])?;
@@ -323,7 +330,7 @@ impl Session {
 
     fn new(parts: Parts, id: String, log: Option<Log>) -> Self {
         let emitter = Arc::new(Emitter::new(parts.frontend.clone(), parts.clock.clone()));
-        Self { parts, emitter, id, messages: Vec::new(), log, total: Report::new() }
+        Self { parts, emitter, id, messages: Vec::new(), attached: Vec::new(), log, total: Report::new() }
     }
 
     fn greet(&self) {

@@ -39,6 +39,10 @@ pub fn restore(recorded: Recorded, id: &str) -> Restored {
                 restored.messages.truncate(1);
                 restored.lost.clear();
             }
+            Entry::WentBack { kept, .. } => {
+                restored.messages.truncate(kept);
+                restored.lost.clear();
+            }
             Entry::Ended { .. } => {}
         }
     }

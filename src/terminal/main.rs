@@ -12,6 +12,7 @@ mod config_command;
 mod doctor;
 mod exec;
 mod frontends;
+mod keys;
 mod markdown;
 mod open;
 mod repl;

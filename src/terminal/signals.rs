@@ -1,6 +1,6 @@
 //! Ctrl-C and its kin: the first stops the work in an orderly way, the second ends the program at once.
 
-use crate::repl::Interrupt;
+use crate::repl::{self, Interrupt};
 use selfsmith_agent::ending::Ending;
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
@@ -23,6 +23,7 @@ pub fn watch(cancel: CancellationToken) -> impl Future<Output = ()> + Send {
 /// Stop whatever prompt of the REPL is under way; end the REPL where the system asks for it. As [`watch`] otherwise.
 pub fn watch_each(interrupt: Interrupt) -> impl Future<Output = ()> + Send {
     on_each(move |asked| match asked {
+        Asked::ByPerson if interrupt.is_aside() => {}
         Asked::ByPerson if interrupt.token().is_cancelled() => at_once(),
         Asked::ByPerson => interrupt.token().cancel(),
         Asked::BySystem if interrupt.is_leaving() => at_once(),
@@ -46,6 +47,7 @@ enum Asked {
 
 /// Asked twice: whoever asks does not want to wait for an orderly end.
 fn at_once() {
+    repl::give_back();
     std::process::exit(i32::from(Ending::Interrupted.exit_code()));
 }
 

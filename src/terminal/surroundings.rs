@@ -1,11 +1,13 @@
 //! What the program finds around it: environment, folders, time, chance. Read once; the library gets it passed in.
 
-use crate::repl::Look;
+use crate::keys;
+use crate::repl::{Look, Reflow};
+use crate::streams;
 use jiff::ZonedDateTime;
 use selfsmith_agent::prompt::{self, is_prompt_folder};
 use selfsmith_agent::query::client;
-use selfsmith_agent::texts::{EN, Texts};
-use selfsmith_agent::wire::Around;
+use selfsmith_agent::texts::{EN, Texts, fill};
+use selfsmith_agent::wire::{self, Around};
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -35,7 +37,19 @@ impl Surroundings {
         let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
             Some((name.into_string().ok()?, value.into_string().ok()?))
         };
-        let environment: BTreeMap<String, String> = std::env::vars_os().filter_map(text).collect();
+        let mut environment: BTreeMap<String, String> = std::env::vars_os().filter_map(text).collect();
+        match keys::path(&environment).map_or_else(|| Ok(Vec::new()), |path| keys::read(&path)) {
+            // A variable that is set wins, an empty one is none.
+            Ok(kept) => {
+                for (name, value) in kept {
+                    let own = environment.entry(name).or_default();
+                    if own.trim().is_empty() {
+                        *own = value;
+                    }
+                }
+            }
+            Err(file) => streams::tell(&fill(EN.open_keys, &[("file", &file)])),
+        }
         let generation = generation(&environment, std::env::current_exe().ok().as_deref());
         Ok(Self { environment, folder, generation, texts: &EN })
     }
@@ -88,6 +102,17 @@ impl Surroundings {
         let depth = self.environment.get("COLORTERM").map(String::as_str).unwrap_or_default();
         let full = depth.contains("truecolor") || depth.contains("24bit");
         Look::Rich(if full { crate::markdown::Colours::True } else { crate::markdown::Colours::Indexed })
+    }
+
+    /// Where it is kept what was allowed once and for all in a workspace.
+    pub fn rules(&self, root: &Path) -> Option<PathBuf> {
+        Some(wire::folder(&self.state()?.join("rules"), root))
+    }
+
+    /// Whether the terminal breaks long rows anew when it becomes narrower: only xterm itself is known not to.
+    pub fn reflow(&self) -> Reflow {
+        let has = |name: &str| self.environment.contains_key(name);
+        if has("XTERM_VERSION") && !has("TMUX") { Reflow::No } else { Reflow::Yes }
     }
 
     fn prompts(&self) -> prompt::Source {

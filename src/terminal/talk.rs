@@ -1,16 +1,20 @@
-//! Opens the REPL: on a new session, or on one that goes on.
+//! Opens the REPL: on a new session, or on one that goes on; before the first one, asks where the model is.
 
 use crate::cli::Flags;
 use crate::markdown::Ground;
 use crate::open::{self, Opened};
-use crate::repl::{self, Asker, Input, Interrupt, Lines, Look, Repl, Screen, Taste, Thinking};
+use crate::repl::{
+    self, Answers, Bell, Desk, Editor, Files, History, Home, Interrupt, Keyboard, Lines, Look, Repl, Rules, Screen,
+    Setup, Source, Taste, Thinking, Whereabouts,
+};
 use crate::signals;
 use crate::streams;
 use crate::surroundings::Surroundings;
-use selfsmith_agent::config::Theme;
+use selfsmith_agent::config::{self, Loaded, Theme};
 use selfsmith_agent::ending::Ending;
+use selfsmith_agent::query::client::ConnectionError;
 use selfsmith_agent::texts::fill;
-use selfsmith_agent::wire::{self, Which, WithPrompt};
+use selfsmith_agent::wire::{self, Around, Which, WireError};
 use std::io::IsTerminal;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +22,17 @@ use tokio::runtime::Runtime;
 
 /// Run it.
 pub fn run(flags: &Flags, which: Which, surroundings: &Surroundings, runtime: &Runtime) -> Ending {
-    match opened(flags, which, surroundings, runtime) {
+    let ended = match set_up(flags, surroundings, runtime) {
+        Ok(None) => opened(flags, which, surroundings, runtime),
+        // What was written down is found by looking anew.
+        Ok(Some(true)) => match Surroundings::look(flags.directory.as_deref()) {
+            Ok(surroundings) => opened(flags, which, &surroundings, runtime),
+            Err(_) => return Ending::Failed,
+        },
+        Ok(Some(false)) => return Ending::Config,
+        Err(refusal) => Err(refusal),
+    };
+    match ended {
         Ok(ending) => ending,
         Err(refusal) => {
             let told = fill(surroundings.texts.problem, &[("text", &refusal.text)]);
@@ -36,51 +50,79 @@ fn opened(
 ) -> Result<Ending, open::Refusal> {
     let Opened { choices, around, cassette, loaded } = open::open(flags, surroundings)?;
     let texts = surroundings.texts;
+    let desk = desk(&loaded, surroundings, &around, runtime);
+    let session = wire::session(&choices, &around, &cassette, which, desk.screen.clone())
+        .map_err(|error| open::wire_refusal(&error, surroundings))?;
+    for notice in loaded.notices(texts) {
+        session.notice(notice);
+    }
+    let home = Home { flags, surroundings, choices, around, screen: desk.screen.clone() };
+    Ok(Repl::new(session, desk, home, texts).run())
+}
+
+/// Where settings do not say yet which model to ask, and somebody is there who can: ask. Whether there is something to go
+/// on with; nothing where there was nothing to ask.
+fn set_up(flags: &Flags, surroundings: &Surroundings, runtime: &Runtime) -> Result<Option<bool>, open::Refusal> {
+    let look = surroundings.look_of_terminal();
+    if look == Look::Bare || !std::io::stdin().is_terminal() || !flags.cassette.is_empty() {
+        return Ok(None);
+    }
+    let Opened { choices, around, loaded, .. } = open::open(flags, surroundings)?;
+    let missing = match wire::reach(&choices.model, choices.growth, &around) {
+        Err(WireError::Connection(error)) => {
+            matches!(error, ConnectionError::NoBaseUrl | ConnectionError::NoModel | ConnectionError::MissingKey { .. })
+        }
+        Ok(_) | Err(_) => false,
+    };
+    // Who set up something already is told what is missing in it; who did not is asked.
+    let user = config::user_file(&surroundings.environment);
+    let first = missing && !user.is_some_and(|path| path.exists()) && choices.model.name.is_none();
+    if !first {
+        return Ok(None);
+    }
+    let desk = desk(&loaded, surroundings, &around, runtime);
+    desk.screen.open();
+    let texts = surroundings.texts;
+    let ready = repl::first_run(&desk, &mut Setup { texts, surroundings, choices, around });
+    desk.screen.close();
+    Ok(Some(ready))
+}
+
+/// The line editor where the terminal can move its cursor, plain lines elsewhere; nobody is asked through a pipe.
+fn desk<'a>(loaded: &Loaded, surroundings: &Surroundings, around: &Around, runtime: &'a Runtime) -> Desk<'a> {
     let wished = &loaded.config.screen;
     let look = match surroundings.look_of_terminal() {
         Look::Rich(_) if wished.theme == Theme::None => Look::Plain,
         look => look,
     };
-    let interrupt = Interrupt::default();
-    let (input, asker) = keyboard(look, surroundings, &interrupt);
     let taste = Taste {
         thinking: if wished.show_thinking { Thinking::Shown } else { Thinking::Hidden },
         delay: Duration::try_from_secs_f64(wished.typewriter_delay).unwrap_or_default(),
         ground: if wished.theme == Theme::Light { Ground::Light } else { Ground::Dark },
+        bell: if wished.bell { Bell::Rings } else { Bell::Silent },
     };
-    let screen = Arc::new(Screen::new(texts, look, taste, asker, interrupt.clone()));
-    let session = wire::session(&choices, &around, &cassette, which, screen.clone())
-        .map_err(|error| open::wire_refusal(&error, surroundings))?;
-    for notice in loaded.notices(texts) {
-        session.notice(notice);
-    }
-    let specs = session.parts().specs.clone();
-    let models = move |name: &str| -> Result<WithPrompt, String> {
-        let mut choices = choices.clone();
-        choices.model.name = Some(name.to_owned());
-        let could_not =
-            |error: wire::WireError| fill(texts.could_not, &[("what", &error.to_string()), ("hint", &error.hint())]);
-        wire::another_model(&choices, &around, &specs).map_err(could_not)
+    let redactor = wire::redactor(&around.environment);
+    let rules = Rules::open(surroundings.rules(&around.root));
+    let whereabouts = Whereabouts { root: around.root.clone(), rules, redactor: redactor.clone() };
+    let terminal = std::io::stdin().is_terminal();
+    let (source, answers) = match (terminal && look != Look::Bare).then(Keyboard::take) {
+        Some(Ok(keyboard)) => {
+            let history = History::open(surroundings.history().as_deref(), redactor);
+            let editor = Editor::new(surroundings.texts, history, Vec::new(), Files::new(&around.root));
+            (Source::Keys(keyboard), Answers::Dialogs(Box::new(editor)))
+        }
+        Some(Err(_)) | None => {
+            let lines = Lines::stdin();
+            (Source::Lines(lines.clone()), if terminal { Answers::Lines(lines) } else { Answers::Nobody })
+        }
     };
+    let interrupt = Interrupt::default();
+    let reflow = surroundings.reflow();
+    let screen = Screen::new(surroundings.texts, look, taste, answers, reflow, whereabouts, interrupt.clone());
     {
         // Signals are listened to from here on, which needs the runtime around the call.
         let _within = runtime.enter();
         runtime.spawn(signals::watch_each(interrupt.clone()));
     }
-    let repl = Repl { session, screen, input, interrupt, texts, models: Box::new(models) };
-    Ok(repl.run(runtime))
-}
-
-/// The line editor where the terminal can move its cursor, plain lines elsewhere; nobody is asked through a pipe.
-fn keyboard(look: Look, surroundings: &Surroundings, interrupt: &Interrupt) -> (Input, Asker) {
-    let terminal = std::io::stdin().is_terminal();
-    if terminal && look != Look::Bare {
-        let history = surroundings.history();
-        return (
-            repl::editor(surroundings.texts, history.as_deref(), look, interrupt),
-            Asker::Editor(interrupt.clone()),
-        );
-    }
-    let lines = Lines::stdin();
-    (Input::Lines(lines.clone()), if terminal { Asker::Lines(lines) } else { Asker::Nobody })
+    Desk { runtime, screen: Arc::new(screen), interrupt, source, folder: around.root.clone() }
 }

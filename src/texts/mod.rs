@@ -64,7 +64,7 @@ pub struct Texts {
     pub waiting: &'static str,
     /// What is waited for while the model answers.
     pub thinking: &'static str,
-    /// A call needs permission; `{name}`, `{about}`.
+    /// A call needs permission; `{name}`.
     pub may_it_run: &'static str,
     /// A slash command that does not exist; `{name}`.
     pub no_such_command: &'static str,
@@ -124,6 +124,120 @@ pub struct Texts {
     pub empty_prompt: &'static str,
     /// Where prompts come from that were built in.
     pub built_in: &'static str,
+    /// A large paste in what is typed; `{lines}`.
+    pub pasted: &'static str,
+    /// An image in what is typed; `{name}`.
+    pub attached: &'static str,
+    /// A prompt that waits for the work to end; `{text}`.
+    pub queued: &'static str,
+    /// Below what is typed while earlier prompts are searched; `{text}`.
+    pub searching: &'static str,
+    /// The same where none fits; `{text}`.
+    pub search_failed: &'static str,
+    /// What is waited for while an answer streams in.
+    pub writing: &'static str,
+    /// A choice.
+    pub answer_yes: &'static str,
+    /// A choice.
+    pub answer_no: &'static str,
+    /// Lines that are not shown; `{count}`.
+    pub more_lines: &'static str,
+    /// A choice; `{rule}`.
+    pub answer_always: &'static str,
+    /// A rule cannot be written; `{error}`.
+    pub rule_not_kept: &'static str,
+    /// `/approval forget`; `{rule}`.
+    pub rule_forgotten: &'static str,
+    /// `/approval forget`; `{rule}`.
+    pub no_such_rule: &'static str,
+    /// `/approval`; `{rule}`.
+    pub rule_is: &'static str,
+    /// `/approval`; `{mode}`, `{modes}`.
+    pub approval_is: &'static str,
+    /// `/approval` in the list.
+    pub about_approval: &'static str,
+    /// `/config` in the list.
+    pub about_config: &'static str,
+    /// `/diff` in the list.
+    pub about_diff: &'static str,
+    /// `/init` in the list.
+    pub about_init: &'static str,
+    /// `/plan` in the list.
+    pub about_plan: &'static str,
+    /// `/resume` in the list.
+    pub about_resume: &'static str,
+    /// `/rewind` in the list.
+    pub about_rewind: &'static str,
+    /// `/config` wrote; `{key}`, `{file}`.
+    pub setting_written: &'static str,
+    /// There is no place for settings.
+    pub no_settings_folder: &'static str,
+    /// `/diff` without any.
+    pub no_changes: &'static str,
+    /// `/diff`: a file that git does not know; `{file}`.
+    pub untracked_file: &'static str,
+    /// `/resume` without any.
+    pub no_sessions: &'static str,
+    /// `/resume` asks.
+    pub which_session: &'static str,
+    /// `/rewind` without any.
+    pub no_prompts: &'static str,
+    /// `/rewind` asks.
+    pub which_prompt: &'static str,
+    /// After `/rewind`.
+    pub went_back: &'static str,
+    /// After `/resume`; `{count}`, `{last}`.
+    pub resumed: &'static str,
+    /// A command of the person said nothing.
+    pub no_output: &'static str,
+    /// The editor failed; `{why}`.
+    pub no_editor: &'static str,
+    /// There is nothing to attach.
+    pub no_picture: &'static str,
+    /// Below what is typed, in plan mode.
+    pub mode_plan: &'static str,
+    /// Below what is typed, in the mode `auto-edit`.
+    pub mode_auto_edit: &'static str,
+    /// Below what is typed, in the mode `auto`.
+    pub mode_auto: &'static str,
+    /// Below what is typed, in the mode `read-only`.
+    pub mode_read_only: &'static str,
+    /// A plan is there.
+    pub plan_question: &'static str,
+    /// A choice; `{mode}`.
+    pub plan_yes: &'static str,
+    /// A choice.
+    pub plan_yes_edit: &'static str,
+    /// A choice.
+    pub plan_no: &'static str,
+    /// The first run begins.
+    pub setup_welcome: &'static str,
+    /// The first run asks.
+    pub setup_provider: &'static str,
+    /// What the preset without an address is.
+    pub setup_other: &'static str,
+    /// The first run asks.
+    pub setup_url: &'static str,
+    /// The first run asks; `{variable}`, `{file}`.
+    pub setup_key: &'static str,
+    /// The first run asks.
+    pub setup_model: &'static str,
+    /// The first run calls; `{url}`, `{model}`.
+    pub setup_trying: &'static str,
+    /// The call was answered.
+    pub setup_works: &'static str,
+    /// The call was not answered.
+    pub setup_failed: &'static str,
+    /// A choice.
+    pub setup_again: &'static str,
+    /// A choice.
+    pub setup_keep: &'static str,
+    /// A choice.
+    pub setup_leave: &'static str,
+    /// The first run wrote; `{file}`.
+    pub setup_written: &'static str,
+    /// The file of keys is open to others; `{file}`.
+    pub open_keys: &'static str,
 }
 
 /// Put values into a text. A placeholder without a value stays, so that a mistake shows instead of panicking.

@@ -10,6 +10,7 @@ mod glob_search;
 mod grep_search;
 mod guard;
 pub mod paths;
+pub mod preview;
 mod search;
 mod str_replace;
 mod view;

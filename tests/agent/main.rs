@@ -1,5 +1,9 @@
 //! The built program from outside: `exec` and the REPL, against a model that speaks real HTTP.
 
+mod commanding;
+mod editing;
 mod exec;
 mod repl;
 mod support;
+mod terminal;
+mod working;

@@ -12,6 +12,7 @@ use tempfile::TempDir;
 pub struct World {
     folder: TempDir,
     server: Server,
+    handler: Arc<PlayerHandler>,
 }
 
 /// A reply in the words of a cassette.
@@ -33,8 +34,23 @@ impl World {
         }
         let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a loopback port");
         let player = Player::new(Tape::of_replies("test", replies), Normaliser::new(Vec::new()));
-        let server = serve(Listener::Tcp(listener), Arc::new(PlayerHandler::new(player, false))).expect("it serves");
-        Self { folder, server }
+        let handler = Arc::new(PlayerHandler::new(player, false));
+        let server = serve(Listener::Tcp(listener), handler.clone()).expect("it serves");
+        Self { folder, server, handler }
+    }
+
+    /// The prompts that reached the model: each message of the person's own, once, results of tools apart.
+    pub fn prompts(&self) -> Vec<String> {
+        let requests = self.handler.requests();
+        let messages = requests.last().and_then(|last| last["messages"].as_array()).cloned().unwrap_or_default();
+        let own = messages.iter().filter(|message| message["role"] == "user");
+        let texts = own.filter_map(|message| message["content"].as_str().map(str::to_owned));
+        texts.filter(|text| !text.starts_with('[')).collect()
+    }
+
+    /// The last request that reached the model.
+    pub fn last_request(&self) -> String {
+        self.handler.requests().last().map(serde_json::Value::to_string).unwrap_or_default()
     }
 
     /// The workspace.

@@ -14,6 +14,7 @@
 //!
 //! It knows nothing of models, git or cargo.
 
+mod attended;
 mod cancel;
 mod environment;
 mod error;
@@ -39,6 +40,7 @@ mod unreadable;
 mod watch;
 mod workspace;
 
+pub use attended::attended;
 pub use cancel::Cancel;
 pub use entry::entry;
 pub use environment::is_secret_name;

@@ -63,6 +63,12 @@ impl Splitter {
         pieces
     }
 
+    /// What no piece holds yet.
+    pub fn pending(&self) -> String {
+        let lines = self.block.iter().map(String::as_str);
+        lines.chain(Some(self.line.as_str())).collect::<Vec<_>>().join("\n").trim_matches('\n').to_owned()
+    }
+
     /// The text is over.
     pub fn finish(&mut self) -> Vec<Piece> {
         let mut pieces = Vec::new();

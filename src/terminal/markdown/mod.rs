@@ -48,6 +48,11 @@ impl Markdown {
         self.print(pieces)
     }
 
+    /// What is not final yet, as it came.
+    pub fn pending(&self) -> String {
+        self.splitter.pending()
+    }
+
     /// The text is over: what is left.
     pub fn finish(&mut self) -> String {
         let pieces = self.splitter.finish();

@@ -1,111 +1,264 @@
 //! The REPL: prompts, slash commands, and the screen. It works in a pipe and in a dumb terminal too, just plainer.
+//!
+//! ```text
+//! keyboard → desk (what comes first: a key, a tick, the work) → screen (state → view → region) → terminal
+//!                 ↑ line: what each key does to the text        ↑ events of the session
+//! ```
 
-mod ask;
 mod commands;
+mod custom;
+mod desk;
+mod dialog;
+mod external;
+mod home;
 mod input;
-mod palette;
+mod interrupt;
+mod keyboard;
+mod line;
+mod own;
+mod planning;
+mod region;
+mod rules;
 mod screen;
+mod wizard;
 
-pub use ask::{Asker, Interrupt};
-pub use input::{Input, Lines};
-pub use screen::{Look, Screen, Taste, Thinking};
+pub use desk::{Desk, Source};
+pub use home::Home;
+pub use input::Lines;
+pub use interrupt::Interrupt;
+pub use keyboard::{Keyboard, give_back};
+pub use line::{Editor, Files, History};
+pub use region::Reflow;
+pub use rules::Rules;
+pub use screen::{Answers, Bell, Look, Screen, Taste, Thinking, Whereabouts};
+pub use wizard::{Setup, first_run};
 
-use crate::streams;
-use commands::{Bench, Flow, Models};
-use input::{Colouring, Typed};
+use commands::{Bench, Flow, Wish};
+use custom::Custom;
+use desk::{Later, Typed};
+use line::{Item, Submission};
+use planning::Planning;
 use selfsmith_agent::ending::Ending;
+use selfsmith_agent::message::Part;
 use selfsmith_agent::session::Session;
 use selfsmith_agent::texts::{Texts, fill};
-use std::path::Path;
-use std::sync::Arc;
-use std::time::Duration;
-use tokio::runtime::Runtime;
-
-/// How often the counting line is looked at.
-const TICK: Duration = Duration::from_millis(250);
+use std::path::PathBuf;
 
 /// What the REPL works with.
-pub struct Repl {
+pub struct Repl<'a> {
     /// The session.
-    pub session: Session,
-    /// The frontend that the session was given.
-    pub screen: Arc<Screen>,
-    /// Where prompts come from.
-    pub input: Input,
-    /// What a Ctrl-C stops.
-    pub interrupt: Interrupt,
+    session: Session,
+    /// The keyboard and the screen; the screen is the session's frontend.
+    desk: Desk<'a>,
+    /// Settings, other sessions, folders.
+    home: Home<'a>,
     /// The language.
-    pub texts: &'static Texts,
-    /// Makes another model and its system prompt.
-    pub models: Box<Models>,
+    texts: &'static Texts,
+    planning: Planning,
+    /// What the model is told with the next prompt of commands that the person ran.
+    told: Vec<String>,
+    customs: Vec<Custom>,
 }
 
-/// The line editor with its history and the menu of commands.
-pub fn editor(texts: &Texts, history: Option<&Path>, look: Look, interrupt: &Interrupt) -> Input {
-    let choices = commands::TABLE.iter().map(|c| (format!("/{}", c.name), (c.about)(texts).to_owned())).collect();
-    let colours = if matches!(look, Look::Rich(_)) { Colouring::On } else { Colouring::Off };
-    Input::editor(history, choices, colours, interrupt)
+/// Whether the REPL goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Goes {
+    On,
+    Away,
 }
 
-impl Repl {
+impl<'a> Repl<'a> {
+    /// At this desk.
+    pub fn new(session: Session, desk: Desk<'a>, home: Home<'a>, texts: &'static Texts) -> Self {
+        let planning = Planning::default();
+        Self { session, desk, home, texts, planning, told: Vec::new(), customs: Vec::new() }
+    }
+
     /// Until the person leaves.
-    pub fn run(mut self, runtime: &Runtime) -> Ending {
+    pub fn run(mut self) -> Ending {
+        self.desk.screen.open();
+        self.offer();
+        self.show_mode();
         let parts = self.session.parts();
         let (model, root) = (parts.model.name().to_owned(), parts.root.clone());
         let values = [("version", env!("CARGO_PKG_VERSION")), ("model", &model), ("root", &root)];
-        say(&fill(self.texts.welcome, &values));
-        let mut asked_to_leave = false;
+        self.desk.screen.say(&fill(self.texts.welcome, &values));
+        let ending = self.talk();
+        self.desk.screen.close();
+        ending
+    }
+
+    fn talk(&mut self) -> Ending {
+        let mut last = None;
         loop {
-            match self.input.next(&self.interrupt) {
-                Typed::End if self.interrupt.is_leaving() => return Ending::Interrupted,
+            let typed = self.desk.next();
+            let again = last.as_ref() == Some(&typed);
+            last = matches!(typed, Typed::Interrupt | Typed::Escape).then(|| typed.clone());
+            match typed {
+                Typed::End if self.desk.interrupt.is_leaving() => return Ending::Interrupted,
                 Typed::End => return Ending::Done,
-                Typed::Interrupt if asked_to_leave => return Ending::Done,
-                Typed::Interrupt => {
-                    asked_to_leave = true;
-                    say(self.texts.again_to_leave);
-                    continue;
+                Typed::Interrupt if !self.desk.screen.draft().is_empty() => {
+                    self.desk.screen.set_draft("");
+                    last = None;
                 }
-                Typed::Line(line) => {
-                    if self.take(line.trim(), runtime) == Flow::Leave {
+                Typed::Interrupt if again => return Ending::Done,
+                Typed::Interrupt => self.desk.screen.say(self.texts.again_to_leave),
+                Typed::Escape if again && self.desk.screen.draft().is_empty() => {
+                    last = None;
+                    self.command("/rewind");
+                }
+                Typed::Escape => {}
+                Typed::Mode => self.turn_mode(),
+                Typed::External => self.edit(),
+                Typed::Picture => self.attach_clipboard(),
+                Typed::Prompt(submission) => {
+                    if self.take(&submission) == Goes::Away {
                         return Ending::Done;
                     }
                 }
             }
-            asked_to_leave = false;
         }
     }
 
-    fn take(&mut self, line: &str, runtime: &Runtime) -> Flow {
-        if line.is_empty() {
-            return Flow::Stay;
+    fn take(&mut self, submission: &Submission) -> Goes {
+        let text = submission.text.trim();
+        if text.is_empty() && submission.images.is_empty() {
+            return Goes::On;
         }
-        if line.starts_with('/') {
-            let mut bench =
-                Bench { session: &mut self.session, texts: self.texts, models: self.models.as_ref(), say: &say };
-            return commands::run(line, &mut bench);
+        if let Source::Keys(_) = self.desk.source {
+            self.desk.screen.echo(&submission.shown);
         }
-        let cancel = self.interrupt.renew();
-        let screen = self.screen.clone();
-        runtime.block_on(async {
-            let work = self.session.prompt(line, &cancel);
-            let mut tick = tokio::time::interval(TICK);
-            tokio::pin!(work);
-            loop {
-                tokio::select! {
-                    report = &mut work => {
-                        if report.ending == Ending::Interrupted {
-                            say(self.texts.stopped);
-                        }
-                        break;
-                    }
-                    _ = tick.tick() => screen.tick(),
-                }
+        if let Some(command) = text.strip_prefix('!').map(str::trim).filter(|command| !command.is_empty()) {
+            let told = own::run(command, &self.desk, &self.home, &self.session, self.texts);
+            self.told.extend(told);
+            return Goes::On;
+        }
+        if commands::is_command(text) {
+            return self.command(text);
+        }
+        let mut images = submission.images.clone();
+        images.extend(external::named(text, self.home.root()));
+        for (mime, base64) in images {
+            self.session.attach(Part::Image { mime, base64 });
+        }
+        self.prompt(text);
+        Goes::On
+    }
+
+    fn command(&mut self, text: &str) -> Goes {
+        self.offer();
+        let flow = {
+            let say = |text: &str| self.desk.screen.say(text);
+            let mut bench = Bench {
+                session: &mut self.session,
+                texts: self.texts,
+                home: &self.home,
+                desk: &self.desk,
+                customs: &self.customs,
+                say: &say,
+            };
+            commands::run(text, &mut bench)
+        };
+        match flow {
+            Flow::Stay => {}
+            Flow::Leave => return Goes::Away,
+            Flow::Prompt(prompt) => self.prompt(&prompt),
+            Flow::Plan(prompt) => {
+                self.wish(Wish::Plan);
+                self.prompt(&prompt);
             }
-        });
-        Flow::Stay
+            Flow::Fill(text) => self.desk.screen.set_draft(&text),
+            Flow::Mode(wish) => self.wish(wish),
+            Flow::Session(session) => {
+                self.session = *session;
+                self.told.clear();
+                self.planning = Planning::default();
+                self.show_mode();
+                let prompts = self.session.earlier();
+                let last = prompts.last().map(|prompt| crate::clean::one_line(&prompt.text, 100)).unwrap_or_default();
+                let values = [("count", prompts.len().to_string()), ("last", last)];
+                self.desk.screen.say(&fill(self.texts.resumed, &values.each_ref().map(|(n, v)| (*n, v.as_str()))));
+            }
+        }
+        Goes::On
     }
-}
 
-fn say(text: &str) {
-    streams::data(&format!("{}\n", crate::clean::clean(text)));
+    fn prompt(&mut self, text: &str) {
+        let mut next = Some(text.to_owned());
+        while let Some(text) = next.take() {
+            let text = match self.planning.wrapped(&text, &self.session) {
+                Ok(text) => text,
+                Err(why) => {
+                    self.desk.screen.say(&why);
+                    return;
+                }
+            };
+            self.told.push(text);
+            let text = std::mem::take(&mut self.told).join("\n\n");
+            let cancel = self.desk.interrupt.renew();
+            let (report, later) = self.desk.work(self.session.prompt(&text, &cancel));
+            if report.ending == Ending::Interrupted {
+                self.desk.screen.say(self.texts.stopped);
+                // What was typed meanwhile was meant for work that is no more.
+                self.desk.screen.give_back();
+            } else if matches!(report.ending, Ending::Done | Ending::Unfinished) {
+                next = self.planning.asked(&self.desk, &mut self.session, self.texts);
+                self.show_mode();
+            }
+            self.afterwards(later);
+        }
+    }
+
+    /// What was wished while there was work.
+    fn afterwards(&mut self, later: Later) {
+        for _ in 0..later.modes {
+            self.turn_mode();
+        }
+        if later.picture {
+            self.attach_clipboard();
+        }
+    }
+
+    fn turn_mode(&mut self) {
+        let wish = self.planning.next(self.session.mode());
+        self.wish(wish);
+    }
+
+    fn wish(&mut self, wish: Wish) {
+        self.planning.wish(wish, &mut self.session);
+        self.show_mode();
+    }
+
+    fn show_mode(&self) {
+        self.desk.screen.set_mode(self.planning.told(self.session.mode(), self.texts));
+    }
+
+    fn edit(&mut self) {
+        let draft = self.desk.screen.draft();
+        let edited = self.desk.aside(|| external::edited(&draft, self.home.root(), &self.home.around.variables));
+        match edited {
+            Ok(text) => self.desk.screen.set_draft(&text),
+            Err(why) => self.desk.screen.say(&fill(self.texts.no_editor, &[("why", &why)])),
+        }
+    }
+
+    fn attach_clipboard(&mut self) {
+        match external::clipboard(self.home.root(), &self.home.around.variables) {
+            Some(inset) => self.desk.screen.attach(inset),
+            None => self.desk.screen.say(self.texts.no_picture),
+        }
+    }
+
+    /// The palette offers the program's commands and the person's own, as they are now.
+    fn offer(&mut self) {
+        let project = Some(self.home.root().join(".selfsmith/commands"));
+        let user = self.home.user_folder().map(|folder| folder.join("commands"));
+        let folders: Vec<PathBuf> = project.into_iter().chain(user).collect();
+        self.customs = custom::list(&folders);
+        self.customs.retain(|custom| commands::TABLE.iter().all(|command| command.name != custom.name));
+        let built_in = commands::TABLE.iter().map(|command| (command.name, (command.about)(self.texts)));
+        let own = self.customs.iter().map(|custom| (custom.name.as_str(), custom.about.as_str()));
+        let item = |(name, about): (&str, &str)| Item { name: format!("/{name}"), about: about.to_owned() };
+        self.desk.screen.offer(built_in.chain(own).map(item).collect());
+    }
 }

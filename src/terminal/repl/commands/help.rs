@@ -9,6 +9,9 @@ fn run(bench: &mut Bench<'_>, _rest: &str) -> Flow {
     for command in TABLE {
         (bench.say)(&format!("  /{:<10} {}", command.name, (command.about)(bench.texts)));
     }
+    for custom in bench.customs {
+        (bench.say)(&format!("  /{:<10} {}", custom.name, crate::clean::one_line(&custom.about, 90)));
+    }
     (bench.say)(bench.texts.keys);
     Flow::Stay
 }

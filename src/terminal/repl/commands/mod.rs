@@ -1,20 +1,26 @@
 //! Slash commands: one file each, and one sorted line in [`TABLE`].
 
+mod approval;
 mod clear;
+mod config;
 mod context;
 mod cost;
+mod diff;
 mod help;
+mod init;
 mod model;
+mod plan;
 mod quit;
+mod resume;
+mod rewind;
 mod tokens;
 mod tools;
 
+use super::custom::Custom;
+use super::{Desk, Home};
+use selfsmith_agent::approve::Mode;
 use selfsmith_agent::session::Session;
 use selfsmith_agent::texts::{Texts, fill};
-use selfsmith_agent::wire::WithPrompt;
-
-/// Makes another model and its system prompt of a name; `Err` says why not.
-pub type Models = dyn Fn(&str) -> Result<WithPrompt, String>;
 
 /// What a command works on.
 pub struct Bench<'a> {
@@ -22,19 +28,41 @@ pub struct Bench<'a> {
     pub session: &'a mut Session,
     /// The language.
     pub texts: &'static Texts,
-    /// Makes another model and its system prompt; `Err` says why not.
-    pub models: &'a Models,
+    /// Settings, other sessions, folders.
+    pub home: &'a Home<'a>,
+    /// The keyboard and the screen: `desk.work(…)` does something that takes time, `desk.ask(…)` asks.
+    pub desk: &'a Desk<'a>,
+    /// The person's own commands.
+    pub customs: &'a [Custom],
     /// Prints a line for the person.
     pub say: &'a dyn Fn(&str),
 }
 
-/// What comes after a command.
+/// How permission shall be asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wish {
+    /// Not at all until a plan is agreed: nothing is changed.
+    Plan,
+    /// In this way.
+    Mode(Mode),
+}
+
+/// What comes after a command.
 pub enum Flow {
     /// The next prompt.
     Stay,
     /// The end.
     Leave,
+    /// This prompt goes to the model.
+    Prompt(String),
+    /// This prompt goes to the model in plan mode.
+    Plan(String),
+    /// This text stands where one types.
+    Fill(String),
+    /// Permission is asked for in another way.
+    Mode(Wish),
+    /// Another session takes the place of this one.
+    Session(Box<Session>),
 }
 
 /// One command.
@@ -49,16 +77,29 @@ pub struct Command {
 
 /// Every command, sorted by name.
 pub const TABLE: &[Command] = &[
+    approval::COMMAND,
     clear::COMMAND,
+    config::COMMAND,
     context::COMMAND,
     cost::COMMAND,
+    diff::COMMAND,
     quit::EXIT,
     help::COMMAND,
+    init::COMMAND,
     model::COMMAND,
+    plan::COMMAND,
     quit::QUIT,
+    resume::COMMAND,
+    rewind::COMMAND,
     tokens::COMMAND,
     tools::COMMAND,
 ];
+
+/// Whether a prompt is a command: a slash and a word. A path that begins with a slash is none.
+pub fn is_command(text: &str) -> bool {
+    let word = text.strip_prefix('/').and_then(|rest| rest.split(char::is_whitespace).next());
+    word.is_some_and(|word| !word.contains('/'))
+}
 
 /// Run a line that begins with a slash.
 pub fn run(line: &str, bench: &mut Bench<'_>) -> Flow {
@@ -67,6 +108,9 @@ pub fn run(line: &str, bench: &mut Bench<'_>) -> Flow {
     match TABLE.iter().find(|command| command.name == name) {
         Some(command) => (command.run)(bench, rest.trim()),
         None => {
+            if let Some(custom) = bench.customs.iter().find(|custom| custom.name == name) {
+                return Flow::Prompt(custom.prompt(rest.trim()));
+            }
             (bench.say)(&fill(bench.texts.no_such_command, &[("name", &crate::clean::one_line(name, 40))]));
             Flow::Stay
         }
@@ -76,6 +120,14 @@ pub fn run(line: &str, bench: &mut Bench<'_>) -> Flow {
 /// What went wrong, with what to do next.
 fn could_not(texts: &Texts, what: &str, hint: &str) -> String {
     fill(texts.could_not, &[("what", what), ("hint", hint)])
+}
+
+/// A time as people of this machine's zone read it.
+fn when(milliseconds: u64) -> String {
+    let at = i64::try_from(milliseconds).ok().and_then(|at| jiff::Timestamp::from_millisecond(at).ok());
+    at.map_or_else(String::new, |at| {
+        at.to_zoned_datetime(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
+    })
 }
 
 #[cfg(test)]

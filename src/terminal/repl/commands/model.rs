@@ -8,7 +8,7 @@ pub const COMMAND: Command = Command { name: "model", about: |texts| texts.about
 
 fn run(bench: &mut Bench<'_>, name: &str) -> Flow {
     if !name.is_empty() {
-        match (bench.models)(name) {
+        match bench.home.model(name, bench.session) {
             Ok((model, system)) => {
                 if let Err(error) = bench.session.set_model(model, system) {
                     (bench.say)(&super::could_not(bench.texts, &error.to_string(), error.hint()));

@@ -1,0 +1,22 @@
+//! `/config`: the settings in force and where each came from; with a key and a value, one is written to the user's file.
+
+use super::{Bench, Command, Flow};
+use selfsmith_agent::texts::fill;
+
+/// The command.
+pub const COMMAND: Command = Command { name: "config", about: |texts| texts.about_config, run };
+
+fn run(bench: &mut Bench<'_>, rest: &str) -> Flow {
+    let said = match rest.split_once(char::is_whitespace) {
+        Some((key, value)) => bench.home.set(key, value).map(|path| {
+            let values = [("key", key), ("file", &path.display().to_string())];
+            fill(bench.texts.setting_written, &values)
+        }),
+        None => bench.home.shown_settings().map(|all| {
+            let lines: Vec<&str> = all.lines().filter(|line| line.starts_with(rest)).collect();
+            lines.join("\n")
+        }),
+    };
+    (bench.say)(&said.unwrap_or_else(|why| why));
+    Flow::Stay
+}

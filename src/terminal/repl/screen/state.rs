@@ -1,0 +1,391 @@
+//! What the screen remembers, and how each event changes it.
+
+use super::super::dialog::{Dialog, Open, Question, Reply};
+use super::super::line::{Done, Editor, Key, Submission};
+use super::super::region::{Reflow, Region};
+use super::typewriter::Typewriter;
+use super::view::{Scene, styled};
+use super::{Act, Interrupt, Look, Taste, Thinking};
+use crate::activity;
+use crate::clean::clean;
+use crate::markdown::Markdown;
+use crate::streams;
+use console::Style;
+use selfsmith_agent::event::EventKind;
+use selfsmith_agent::texts::{Texts, fill};
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+use tokio::sync::oneshot;
+
+/// The tool that ends the work.
+const DONE: &str = "done";
+/// Bytes of an unfinished line that are kept for the rows at the bottom.
+const MAX_PARTIAL: usize = 8 * 1024;
+
+/// The screen's memory.
+pub struct State {
+    pub(super) texts: &'static Texts,
+    pub(super) look: Look,
+    pub(super) taste: Taste,
+    pub(super) region: Region,
+    /// What is typed, where there is a keyboard.
+    pub editor: Option<Editor>,
+    /// Questions; the first is on the screen.
+    pub(super) dialogs: VecDeque<Dialog>,
+    /// Prompts that wait for the work to end.
+    pub queue: VecDeque<Submission>,
+    /// A word about how permission is asked for.
+    pub mode: Option<String>,
+    /// What is waited for, and since when.
+    pub waiting: Option<(String, Instant)>,
+    pub(super) working: Option<Instant>,
+    pub(super) markdown: Option<Markdown>,
+    pub(super) typewriter: Typewriter,
+    /// A line that has not ended yet: plain words, thoughts, or what the typewriter wrote of one.
+    pub(super) partial: String,
+    /// The unfinished line holds thoughts.
+    pub(super) thoughts: bool,
+    /// On a bare terminal: the last thing printed did not end its line.
+    pub(super) open_line: bool,
+    pub(super) last_reply: String,
+    /// Id of the call that a question showed.
+    pub(super) shown_call: Option<String>,
+    /// The rows at the bottom are there.
+    pub awake: bool,
+    pub(super) painted: Option<Instant>,
+}
+
+impl State {
+    /// Nothing happened yet.
+    pub fn new(texts: &'static Texts, look: Look, taste: Taste, editor: Option<Editor>, reflow: Reflow) -> Self {
+        Self {
+            texts,
+            look,
+            taste,
+            region: Region::new(reflow),
+            // Without a keyboard there is nothing to wait for.
+            awake: editor.is_none() && look != Look::Bare,
+            editor,
+            dialogs: VecDeque::new(),
+            queue: VecDeque::new(),
+            mode: None,
+            waiting: None,
+            working: None,
+            markdown: None,
+            typewriter: Typewriter::default(),
+            partial: String::new(),
+            thoughts: false,
+            open_line: false,
+            last_reply: String::new(),
+            shown_call: None,
+            painted: None,
+        }
+    }
+
+    /// A key.
+    pub fn key(&mut self, key: Key, interrupt: &Interrupt) -> Option<Act> {
+        if key == Key::Resize {
+            self.paint();
+            return None;
+        }
+        if key == Key::Clear {
+            self.clear();
+            return None;
+        }
+        self.sweep();
+        if let Some(dialog) = self.dialogs.front_mut() {
+            let open = dialog.key(key);
+            if open != Open::Yes {
+                self.dialogs.pop_front();
+            }
+            if open == Open::Interrupted {
+                interrupt.token().cancel();
+            }
+            self.paint();
+            return None;
+        }
+        let columns = size().0.saturating_sub(3).max(2);
+        let done = self.editor.as_mut()?.key(key, columns);
+        let act = match done {
+            Done::Edited => None,
+            Done::Submit(submission) => Some(Act::Submit(submission)),
+            Done::Interrupt => Some(Act::Interrupt),
+            Done::Escape => Some(Act::Escape),
+            Done::Leave => Some(Act::Leave),
+            Done::Mode => Some(Act::Mode),
+            Done::External => Some(Act::External),
+            Done::Picture => Some(Act::Picture),
+            Done::Suspend => Some(Act::Suspend),
+            Done::Clear => {
+                self.clear();
+                None
+            }
+            Done::TakeBack => {
+                self.take_back();
+                None
+            }
+        };
+        self.paint();
+        act
+    }
+
+    /// Time passed.
+    pub fn tick(&mut self) {
+        if !self.typewriter.is_empty() {
+            let due = self.typewriter.due(self.taste.delay, Instant::now());
+            self.flow(&due);
+        }
+        if let Some(editor) = self.editor.as_mut().filter(|editor| editor.waits() || editor.menu().is_some()) {
+            editor.refresh();
+        }
+        self.sweep();
+        self.paint();
+    }
+
+    /// Something is still to be printed or listed.
+    pub fn is_restless(&self) -> bool {
+        self.is_typing() || self.editor.as_ref().is_some_and(Editor::waits)
+    }
+
+    /// Words wait to be printed.
+    pub fn is_typing(&self) -> bool {
+        !self.typewriter.is_empty()
+    }
+
+    /// A question is open.
+    pub fn is_asking(&self) -> bool {
+        self.dialogs.iter().any(|dialog| !dialog.is_void())
+    }
+
+    /// Print what waits at once.
+    pub fn hurry(&mut self) {
+        let rest = self.typewriter.all();
+        self.flow(&rest);
+    }
+
+    /// Work begins, or ends; then how long it took.
+    pub fn work(&mut self, under_way: bool) -> Option<Duration> {
+        let took = self.working.take().map(|since| since.elapsed());
+        self.working = under_way.then(Instant::now);
+        self.waiting = None;
+        self.paint();
+        took
+    }
+
+    /// Ask; where the answer comes. Nobody is asked where there is no keyboard.
+    pub fn ask(&mut self, question: Question) -> Option<oneshot::Receiver<Reply>> {
+        self.editor.as_ref()?;
+        let (dialog, reply) = Dialog::ask(question);
+        self.dialogs.push_back(dialog);
+        self.paint();
+        Some(reply)
+    }
+
+    /// Drop questions that nobody waits for.
+    pub fn sweep(&mut self) {
+        self.dialogs.retain(|dialog| !dialog.is_void());
+    }
+
+    /// What was kept goes back to where it was typed.
+    pub fn give_back(&mut self) {
+        let Some(editor) = self.editor.as_mut().filter(|_| !self.queue.is_empty()) else { return };
+        let mut texts: Vec<String> = self.queue.drain(..).map(|submission| submission.text).collect();
+        texts.extend(Some(editor.buffer().expanded()).filter(|draft| !draft.is_empty()));
+        editor.set(&texts.join("\n"));
+        self.paint();
+    }
+
+    /// The newest prompt that waits goes back to where it was typed; without one, the history does.
+    fn take_back(&mut self) {
+        let Some(editor) = &mut self.editor else { return };
+        match self.queue.pop_back() {
+            Some(submission) => editor.set(&submission.text),
+            None => editor.browse_back(),
+        }
+    }
+
+    /// An empty screen.
+    pub fn clear(&mut self) {
+        if self.awake {
+            let (columns, height) = size();
+            let picture = self.scene(columns, height).picture();
+            streams::data(&self.region.clear(picture, columns));
+        }
+    }
+
+    /// The rows at the bottom go.
+    pub fn wipe(&mut self) {
+        if self.awake {
+            streams::data(&self.region.wipe(size().0));
+            self.region.forget();
+        }
+    }
+
+    /// Paint the rows at the bottom as things are now.
+    pub fn paint(&mut self) {
+        if !self.awake {
+            return;
+        }
+        let (columns, height) = size();
+        let picture = self.scene(columns, height).picture();
+        let out = self.region.paint(picture, columns);
+        self.painted = Some(Instant::now());
+        if !out.is_empty() {
+            streams::data(&out);
+        }
+    }
+
+    /// Print a whole line or several, after whatever is unfinished.
+    pub fn line(&mut self, text: &str) {
+        let text = format!("{}\n", text.trim_end_matches('\n'));
+        self.end_line();
+        self.lines(&text);
+    }
+
+    /// Show what was sent.
+    pub fn echo(&mut self, shown: &str) {
+        let shown = clean(shown).replace('\n', "\n  ");
+        let text = styled(self.look, Style::new().bold(), &format!("> {shown}"));
+        self.line(&text);
+    }
+
+    /// What an event means.
+    pub fn event(&mut self, kind: &EventKind) {
+        match kind {
+            EventKind::TurnStarted { .. } => self.wait(self.texts.thinking),
+            EventKind::TextDelta { text } => self.answer(text),
+            EventKind::ThinkingDelta { text } => self.thought(text),
+            EventKind::Replied { text, .. } => {
+                self.waiting = None;
+                self.last_reply = text.trim().to_owned();
+                self.finish_answer();
+            }
+            EventKind::Superseded { .. } => {
+                self.finish_answer();
+                self.remark(kind);
+            }
+            EventKind::CallStarted { call } => {
+                let shown = self.shown_call.take().is_some_and(|id| id == call.id);
+                // The summary of a `done` is shown as what was answered.
+                if !shown && call.name != DONE {
+                    self.faint(&activity::call(self.texts, call, activity::COLUMNS));
+                }
+                self.wait(&call.name);
+            }
+            EventKind::CallEnded { result } => {
+                self.waiting = None;
+                match activity::result(self.texts, result, activity::COLUMNS) {
+                    Some(line) => self.faint(&line),
+                    None => self.paint(),
+                }
+            }
+            EventKind::Ended { summary, turns, .. } => {
+                self.waiting = None;
+                self.finish_answer();
+                self.summary(summary);
+                if let Some(line) = activity::ended(self.texts, kind).filter(|_| *turns > 0) {
+                    self.faint(&line);
+                }
+            }
+            EventKind::SessionStarted { .. } | EventKind::PromptTaken { .. } => {}
+            _ => self.remark(kind),
+        }
+    }
+
+    fn wait(&mut self, what: &str) {
+        self.waiting = Some((what.to_owned(), Instant::now()));
+        self.paint();
+    }
+
+    fn remark(&mut self, kind: &EventKind) {
+        if let Some(line) = activity::other(self.texts, kind) {
+            self.faint(&line);
+        }
+    }
+
+    /// A line in the background.
+    pub fn faint(&mut self, text: &str) {
+        self.line(&styled(self.look, Style::new().dim(), text));
+    }
+
+    /// The summary of a `done` is not part of any reply's visible text, so it is shown here.
+    fn summary(&mut self, summary: &str) {
+        let said = std::mem::take(&mut self.last_reply);
+        if !summary.trim().is_empty() && summary.trim() != said {
+            self.answer(&format!("{summary}\n"));
+            self.finish_answer();
+        }
+    }
+
+    fn answer(&mut self, text: &str) {
+        if self.thoughts {
+            self.end_line();
+        }
+        if !text.trim().is_empty() {
+            self.waiting = None;
+        }
+        if let Look::Rich(colours) = self.look {
+            let ground = self.taste.ground;
+            let shown = self.markdown.get_or_insert_with(|| Markdown::new(colours, ground)).push(text);
+            self.words(&shown);
+        } else {
+            self.words(&clean(text));
+        }
+    }
+
+    fn finish_answer(&mut self) {
+        if let Some(mut markdown) = self.markdown.take() {
+            let rest = markdown.finish();
+            self.words(&rest);
+        }
+        self.end_line();
+    }
+
+    fn thought(&mut self, text: &str) {
+        if self.taste.thinking == Thinking::Hidden {
+            return;
+        }
+        self.waiting = None;
+        self.thoughts = true;
+        self.flow(&clean(text));
+    }
+
+    pub(super) fn scene(&self, columns: usize, height: usize) -> Scene<'_> {
+        let counting = |(what, since): (&str, Instant)| {
+            let seconds = since.elapsed().as_secs().to_string();
+            fill(self.texts.waiting, &[("what", what), ("seconds", &seconds)])
+        };
+        let waits = self.waiting.as_ref().map(|(what, since)| (what.as_str(), *since));
+        let works = self.working.map(|since| (self.texts.writing, since));
+        Scene {
+            texts: self.texts,
+            look: self.look,
+            columns,
+            height,
+            preview: self.preview(),
+            waiting: waits.or(works).filter(|_| self.dialogs.is_empty()).map(counting),
+            queued: self.queue.iter().map(|submission| submission.shown.as_str()).collect(),
+            dialog: self.dialogs.front(),
+            editor: self.editor.as_ref(),
+            mode: self.mode.as_deref(),
+        }
+    }
+
+    /// What is not final yet.
+    fn preview(&self) -> String {
+        let text = if self.partial.is_empty() && self.taste.delay.is_zero() {
+            self.markdown.as_ref().map(Markdown::pending).unwrap_or_default()
+        } else {
+            console::strip_ansi_codes(&self.partial).into_owned()
+        };
+        let from = text.ceil_char_boundary(text.len().saturating_sub(MAX_PARTIAL));
+        text.get(from..).unwrap_or_default().to_owned()
+    }
+}
+
+/// Columns and rows of the terminal.
+pub fn size() -> (usize, usize) {
+    let (columns, rows) = crossterm::terminal::size().unwrap_or((80, 24));
+    // A terminal that does not know its size says nothing.
+    if columns == 0 || rows == 0 { (80, 24) } else { (usize::from(columns), usize::from(rows)) }
+}

@@ -1,0 +1,111 @@
+//! What a call would change, told before it runs: for the person who is asked.
+//!
+//! Reads files and writes none. Promises the difference that the tool would make on the files as they are now; nothing is
+//! promised of a call that would fail, nor of tools that run programs.
+
+use super::files;
+use super::paths::{Place, Purpose, Workspace};
+use crate::edit::{Edit, Occurrences, apply, encoding};
+use serde_json::{Map, Value};
+use std::path::Path;
+
+/// The difference that a call would make below this root; nothing where it cannot be told.
+pub fn preview(root: &Path, tool: &str, arguments: &Map<String, Value>) -> Option<String> {
+    let workspace = Workspace::new(root);
+    match tool {
+        "create" | "write_file" => {
+            let place = workspace.resolve(text(arguments, "path")?, Purpose::Write).ok()?;
+            let before = match std::fs::symlink_metadata(&place.absolute) {
+                Ok(metadata) if metadata.len() > 0 && tool == "create" => return None,
+                Ok(_) => read(&place)?.into_iter().next()?,
+                Err(_) => String::new(),
+            };
+            let after = text(arguments, "content")?;
+            let after = if before.contains("\r\n") { after.replace('\n', "\r\n") } else { after.to_owned() };
+            Some(files::difference(&place.relative, &before, &after))
+        }
+        "str_replace" => replaced(&workspace, arguments),
+        _ => None,
+    }
+}
+
+/// Edits of one or several files, each on what the one before left.
+fn replaced(workspace: &Workspace, arguments: &Map<String, Value>) -> Option<String> {
+    let all = arguments.get("replace_all").and_then(Value::as_bool) == Some(true);
+    let occurrences = if all { Occurrences::All } else { Occurrences::One };
+    let path = text(arguments, "path");
+    let mut jobs: Vec<(String, Vec<Edit>)> = Vec::new();
+    let more = arguments.get("edits").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object);
+    for one in Some(arguments).filter(|all| all.contains_key("old")).into_iter().chain(more) {
+        let path = text(one, "path").or(path)?.to_owned();
+        let edit = Edit { old: text(one, "old")?.to_owned(), new: text(one, "new")?.to_owned() };
+        match jobs.iter_mut().find(|(other, _)| *other == path) {
+            Some((_, edits)) => edits.push(edit),
+            None => jobs.push((path, vec![edit])),
+        }
+    }
+    let mut differences = String::new();
+    for (path, edits) in jobs {
+        differences.push_str(&edited(workspace, &path, &edits, occurrences)?);
+    }
+    (!differences.is_empty()).then_some(differences)
+}
+
+fn edited(workspace: &Workspace, path: &str, edits: &[Edit], occurrences: Occurrences) -> Option<String> {
+    if let [Edit { old, new }] = edits
+        && old.is_empty()
+    {
+        let place = workspace.resolve(path, Purpose::Write).ok()?;
+        let there = std::fs::symlink_metadata(&place.absolute).is_ok_and(|metadata| metadata.len() > 0);
+        return (!there).then(|| files::difference(&place.relative, "", new));
+    }
+    let place = workspace.resolve(path, Purpose::Edit).ok()?;
+    let readings = read(&place)?;
+    let fitting = readings.iter().find_map(|before| Some((before, apply(before, edits, occurrences).ok()?.text)));
+    fitting.map(|(before, after)| files::difference(&place.relative, before, &after))
+}
+
+/// A file's text in each encoding that it may have.
+fn read(place: &Place) -> Option<Vec<String>> {
+    let bytes = files::load(place).ok()?;
+    Some(encoding::readings(&bytes).ok()?.map(|text| text.body).collect())
+}
+
+fn text<'a>(arguments: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
+    arguments.get(name).and_then(Value::as_str)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn previewed(tool: &str, arguments: Value) -> Option<String> {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("a.txt"), "one\ntwo\nthree\n").expect("a file");
+        let shown = preview(folder.path(), tool, arguments.as_object().expect("an object"));
+        let left = std::fs::read_to_string(folder.path().join("a.txt")).expect("the file");
+        assert_eq!(left, "one\ntwo\nthree\n");
+        assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1);
+        shown
+    }
+
+    #[test]
+    fn the_difference_of_an_edit_is_told_and_nothing_is_written() {
+        let edit = json!({ "path": "a.txt", "old": "two", "new": "2", "edits": [{ "old": "three", "new": "3" }] });
+        let shown = previewed("str_replace", edit).expect("a difference");
+        assert!(shown.contains("-two\n-three\n+2\n+3\n"), "{shown}");
+        let whole = previewed("write_file", json!({ "path": "a.txt", "content": "one\ntwo\n" })).expect("a difference");
+        assert!(whole.contains("-three\n") && !whole.contains("-one"), "{whole}");
+        let new = previewed("create", json!({ "path": "b/c.txt", "content": "x\n" })).expect("a difference");
+        assert!(new.contains("+++ b/b/c.txt") && new.contains("+x\n"), "{new}");
+    }
+
+    #[test]
+    fn what_would_fail_has_no_difference() {
+        assert_eq!(previewed("str_replace", json!({ "path": "a.txt", "old": "none", "new": "x" })), None);
+        assert_eq!(previewed("create", json!({ "path": "a.txt", "content": "x" })), None);
+        assert_eq!(previewed("create", json!({ "path": "../x", "content": "x" })), None);
+        assert_eq!(previewed("bash", json!({ "command": "rm a.txt" })), None);
+    }
+}
