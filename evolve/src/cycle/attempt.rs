@@ -5,12 +5,13 @@ use crate::cycle::compose::{self, Composed, Composing};
 use crate::cycle::sanitize;
 use crate::judgement::candidate::{Candidate, Touched};
 use crate::judgement::gate::{GateName, GateOutcome, GateReport};
-use crate::judgement::progress::Progress;
+use crate::judgement::notices;
+use crate::judgement::progress::{Progress, Report};
 use crate::judgement::verdict::Verdict;
 use crate::judgement::weigh::{Baseline, Weigh};
 use crate::proposer::{Proposer, Task};
 use crate::rules::own;
-use crate::store::journal::{Arrow, Entry};
+use crate::store::journal::{Arrow, Attempt, Entry, Known};
 use crate::store::lineage;
 use selfsmith_sandbox::Cancel;
 use std::collections::BTreeMap;
@@ -42,6 +43,7 @@ pub(super) fn attempts(
         Err(e) => return Ok(Some(format!("{}: {}", e.what, e.hint))),
     };
     work.enter(Entry::Baselined { baseline: baseline.clone() })?;
+    told(report, notices::of_base(&baseline));
     if let Some(stopped) = interrupted() {
         return Ok(Some(stopped));
     }
@@ -118,6 +120,7 @@ fn one(
     }
     work.enter(Entry::Weighed { reports, required })?;
     if let Some(verdict) = verdict_of(&work.known) {
+        told(report, work.known.last().map(noticed).unwrap_or_default());
         let verdict_on = candidate.map_or(id, |c| c.id);
         report(Progress::Judged { candidate: verdict_on, verdict });
     }
@@ -144,6 +147,7 @@ pub(crate) fn weighed_tree(
         Err(e) => return Ok(Some(format!("{}: {}", e.what, e.hint))),
     };
     work.enter(Entry::Baselined { baseline: baseline.clone() })?;
+    told(report, notices::of_base(&baseline));
     if let Some(stopped) = interrupted() {
         return Ok(Some(stopped));
     }
@@ -164,9 +168,27 @@ pub(crate) fn weighed_tree(
     let required = weighed.required.into_iter().filter(|g| *g != GateName::Bounds).collect();
     work.enter(Entry::Weighed { reports, required })?;
     if let Some(verdict) = verdict_of(&work.known) {
+        told(report, work.known.last().map(noticed).unwrap_or_default());
         report(Progress::Judged { candidate: candidate.id, verdict });
     }
     Ok(None)
+}
+
+/// What the reports of an attempt say besides the verdict.
+fn noticed(attempt: &Attempt) -> Vec<String> {
+    attempt.weighed.as_ref().map(|(reports, _)| notices::of_reports(reports)).unwrap_or_default()
+}
+
+fn told(report: Report<'_>, notices: Vec<String>) {
+    for text in notices {
+        (report)(Progress::Notice { text });
+    }
+}
+
+/// Everything of the kind that a cycle has to say at its end.
+pub(super) fn notices(known: &Known) -> Vec<String> {
+    let base = known.baseline.as_ref().map(notices::of_base).unwrap_or_default();
+    base.into_iter().chain(known.last().map(noticed).unwrap_or_default()).collect()
 }
 
 fn composing<'a>(setup: &'a Setup<'a>, id: &'a str, line: &'a str) -> Composing<'a> {

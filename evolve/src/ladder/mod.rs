@@ -240,10 +240,9 @@ impl<'a> Climb<'a> {
         draft.counts.clone_from(&report.counts);
         let mut again = |at: usize| self.again(lines.get(at).copied());
         let judged = command::judge(draft, &self.learned.facts.tests.commands, &seen.commands, &mut again)?;
-        if judged.result == GateOutcome::Pass {
-            return Ok(report);
-        }
-        Ok(GateReport { took: judged.took + report.took, ..judged })
+        let log = crate::gates::bounded(&format!("{}{}", judged.log, report.log));
+        let result = if judged.result == GateOutcome::Pass { report.result } else { judged.result };
+        Ok(GateReport { took: judged.took + report.took, result, log, ..judged })
     }
 
     /// A command once more on the base.
