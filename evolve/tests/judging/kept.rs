@@ -13,7 +13,7 @@ fn nothing_landed(world: &World, base: &str) {
     assert_eq!(world.rev(MAIN), base);
     assert_eq!(world.rev("refs/heads/evolve/c1"), base);
     assert_eq!(world.git(&["rev-list", "--count", LINEAGE_REF]), "1");
-    assert_eq!(selfsmith::review::verify(&world.repo()).unwrap(), []);
+    assert_eq!(selfsmith::review::verify(&world.repo(), &world.state()).unwrap(), []);
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn the_same_change_on_the_same_base_is_refused_again_without_being_weighed() {
     assert_eq!((end.end, end.gate), (End::Refused, Some(GateName::Tests)));
     assert!(end.why.contains("c1"), "{}", end.why);
     assert!(gates.weighed.borrow().is_empty());
-    assert_eq!(selfsmith::review::verify(&world.repo()).unwrap(), []);
+    assert_eq!(selfsmith::review::verify(&world.repo(), &world.state()).unwrap(), []);
 }
 
 #[test]

@@ -142,7 +142,7 @@ fn the_second_landing_stands_on_the_first() {
     run(&world, &auto("c2"), edit("src/new.rs", "// new\n"));
     assert_eq!(world.git(&["rev-list", "--count", "main"]), "3");
     assert_eq!(world.git(&["rev-list", "--count", LINEAGE_REF]), "2");
-    assert_eq!(selfsmith::review::verify(&world.repo()).unwrap(), []);
+    assert_eq!(selfsmith::review::verify(&world.repo(), &world.state()).unwrap(), []);
 }
 
 #[test]
