@@ -13,6 +13,7 @@ pub mod paths;
 mod search;
 mod str_replace;
 mod view;
+mod whole;
 mod write_file;
 
 use crate::message::Outcome;
