@@ -67,7 +67,19 @@ fn opened(
         let _within = runtime.enter();
         runtime.spawn(signals::watch_each(interrupt.clone()));
     }
-    let repl = Repl { session, screen, input, interrupt, texts, models: Box::new(models) };
+    #[cfg(target_os = "linux")]
+    if std::io::stdin().is_terminal() {
+        signals::watch_terminal(interrupt.clone());
+    }
+    let repl = Repl {
+        session,
+        screen,
+        input,
+        interrupt,
+        texts,
+        models: Box::new(models),
+        redactor: wire::redactor(&surroundings.environment),
+    };
     Ok(repl.run(runtime))
 }
 

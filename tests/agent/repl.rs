@@ -138,6 +138,14 @@ fn every_command_says_something_and_quit_leaves() {
 }
 
 #[test]
+fn a_key_is_not_repeated_by_the_lines_of_the_repl_itself() {
+    let key = "sk-test-0123456789abcdef0123";
+    let output = piped(&World::new(vec![]), &format!("/model {key}\n/{key}\n"));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(!text.contains(key) && text.contains("[redacted]"), "{text}");
+}
+
+#[test]
 fn in_a_pipe_nobody_is_asked_and_nothing_runs() {
     let world = World::new(vec![says("<bash>touch ran</bash>"), says("<done>It was not allowed.</done>")]);
     let output = piped(&world, "do it\n");

@@ -40,7 +40,7 @@ mod watch;
 mod workspace;
 
 pub use cancel::Cancel;
-pub use entry::entry;
+pub use entry::{entry, stdout_was_closed};
 pub use environment::is_secret_name;
 pub use error::SandboxError;
 pub use finished::{End, Finished, Limit};

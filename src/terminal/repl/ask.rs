@@ -22,6 +22,8 @@ pub struct Interrupt {
     leave: Arc<AtomicBool>,
     /// Wakes the line editor, which takes it back by itself.
     wake: Arc<AtomicBool>,
+    /// The line editor waits for a prompt: nothing is under way.
+    idle: Arc<AtomicBool>,
 }
 
 impl Interrupt {
@@ -47,6 +49,16 @@ impl Interrupt {
     /// Whether it was.
     pub fn is_leaving(&self) -> bool {
         self.leave.load(Ordering::SeqCst)
+    }
+
+    /// Say whether the line editor waits for a prompt.
+    pub fn set_idle(&self, idle: bool) {
+        self.idle.store(idle, Ordering::SeqCst);
+    }
+
+    /// Whether it does.
+    pub fn is_idle(&self) -> bool {
+        self.idle.load(Ordering::SeqCst)
     }
 
     /// What wakes a line editor.

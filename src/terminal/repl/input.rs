@@ -71,7 +71,12 @@ impl Input {
             Self::Editor(editor, empty) => {
                 empty.set(true);
                 let prompt = DefaultPrompt::new(DefaultPromptSegment::Empty, DefaultPromptSegment::Empty);
-                match editor.read_line(&prompt) {
+                interrupt.set_idle(true);
+                let read = editor.read_line(&prompt);
+                interrupt.set_idle(false);
+                // A terminal that goes away may leave no time for it later.
+                let _ = editor.sync_history();
+                match read {
                     Ok(Signal::Success(line)) => Typed::Line(line.replace("\\\n", "\n")),
                     Ok(Signal::CtrlC) => Typed::Interrupt,
                     Ok(_) | Err(_) => Typed::End,

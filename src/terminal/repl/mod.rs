@@ -14,6 +14,7 @@ use crate::streams;
 use commands::{Bench, Flow, Models};
 use input::{Colouring, Typed};
 use selfsmith_agent::ending::Ending;
+use selfsmith_agent::redact::Redactor;
 use selfsmith_agent::session::Session;
 use selfsmith_agent::texts::{Texts, fill};
 use std::path::Path;
@@ -38,6 +39,8 @@ pub struct Repl {
     pub texts: &'static Texts,
     /// Makes another model and its system prompt.
     pub models: Box<Models>,
+    /// For the lines that are no events.
+    pub redactor: Redactor,
 }
 
 /// The line editor with its history and the menu of commands.
@@ -53,7 +56,7 @@ impl Repl {
         let parts = self.session.parts();
         let (model, root) = (parts.model.name().to_owned(), parts.root.clone());
         let values = [("version", env!("CARGO_PKG_VERSION")), ("model", &model), ("root", &root)];
-        say(&fill(self.texts.welcome, &values));
+        self.say(&fill(self.texts.welcome, &values));
         let mut asked_to_leave = false;
         loop {
             match self.input.next(&self.interrupt) {
@@ -62,7 +65,7 @@ impl Repl {
                 Typed::Interrupt if asked_to_leave => return Ending::Done,
                 Typed::Interrupt => {
                     asked_to_leave = true;
-                    say(self.texts.again_to_leave);
+                    self.say(self.texts.again_to_leave);
                     continue;
                 }
                 Typed::Line(line) => {
@@ -80,6 +83,7 @@ impl Repl {
             return Flow::Stay;
         }
         if line.starts_with('/') {
+            let say = |text: &str| say(&self.redactor, text);
             let mut bench =
                 Bench { session: &mut self.session, texts: self.texts, models: self.models.as_ref(), say: &say };
             return commands::run(line, &mut bench);
@@ -94,7 +98,7 @@ impl Repl {
                 tokio::select! {
                     report = &mut work => {
                         if report.ending == Ending::Interrupted {
-                            say(self.texts.stopped);
+                            say(&self.redactor, self.texts.stopped);
                         }
                         break;
                     }
@@ -104,8 +108,12 @@ impl Repl {
         });
         Flow::Stay
     }
+
+    fn say(&self, text: &str) {
+        say(&self.redactor, text);
+    }
 }
 
-fn say(text: &str) {
-    streams::data(&format!("{}\n", crate::clean::clean(text)));
+fn say(redactor: &Redactor, text: &str) {
+    streams::data(&format!("{}\n", crate::clean::clean(&redactor.text(text))));
 }

@@ -58,6 +58,11 @@ pub struct Screen {
     state: Mutex<State>,
 }
 
+/// Columns of the terminal now.
+fn columns() -> usize {
+    console::Term::stdout().size_checked().map_or(80, |(_, columns)| usize::from(columns))
+}
+
 #[derive(Default)]
 struct State {
     /// What is waited for, and since when.
@@ -137,10 +142,12 @@ impl Screen {
             self.write(&text);
             return;
         };
-        let shown = state.markdown.get_or_insert_with(|| Markdown::new(colours, self.taste.ground)).push(text);
+        let shown =
+            state.markdown.get_or_insert_with(|| Markdown::new(colours, self.taste.ground, columns())).push(text);
         if !shown.is_empty() {
             Self::wipe(state);
             self.write(&shown);
+            state.open_line = !shown.ends_with('\n');
         }
     }
 
@@ -173,6 +180,9 @@ impl Screen {
             let rest = markdown.finish();
             Self::wipe(state);
             self.write(&rest);
+            if !rest.is_empty() {
+                state.open_line = !rest.ends_with('\n');
+            }
         }
         self.end_line(state);
     }
