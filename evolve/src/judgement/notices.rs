@@ -1,7 +1,7 @@
 //! What a person should know of a judgement besides the verdict: what could not prove anything. Pure, so that it can be
 //! said again from the evidence.
 
-use crate::judgement::gate::{BLIND, GateName, GateReport};
+use crate::judgement::gate::{BLIND, GateName, GateOutcome, GateReport};
 use crate::judgement::weigh::Baseline;
 
 /// A sentence for each gate that fails on the base.
@@ -18,19 +18,24 @@ pub fn of_base(baseline: &Baseline) -> Vec<String> {
     baseline.red.iter().map(one).collect()
 }
 
-/// A sentence for each gate some of whose checks fail on both sides.
+/// A sentence for each gate some of whose checks fail on both sides, and one for new tests that nothing was tried of.
 pub fn of_reports(reports: &[GateReport]) -> Vec<String> {
     let blind = |report: &GateReport| {
         let number = report.counts.get(BLIND).filter(|number| **number > 0)?;
         Some(format!("{number} of what {} checks fail here as on the base, so they prove nothing", report.gate))
     };
-    reports.iter().filter_map(blind).collect()
+    let untried = |report: &GateReport| match &report.result {
+        GateOutcome::NotRun { why } if report.gate == GateName::Counterfactual => {
+            Some(format!("{}: not run ({why})", report.gate))
+        }
+        _ => None,
+    };
+    reports.iter().flat_map(|report| blind(report).into_iter().chain(untried(report))).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judgement::gate::GateOutcome;
     use std::collections::BTreeMap;
     use std::time::Duration;
 
@@ -50,6 +55,9 @@ mod tests {
             counts: BTreeMap::from([(BLIND.to_owned(), number)]),
         };
         assert_eq!(of_reports(&[report(0)]), Vec::<String>::new());
+        let why = "not built yet".to_owned();
+        let untried = GateReport { gate: GateName::Counterfactual, result: GateOutcome::NotRun { why }, ..report(0) };
+        assert_eq!(of_reports(&[untried]), ["counterfactual: not run (not built yet)"]);
         assert!(matches!(of_reports(&[report(2)]).as_slice(), [one] if one.starts_with("2 of what tests checks")));
     }
 }

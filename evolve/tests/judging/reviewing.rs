@@ -102,6 +102,10 @@ fn undo_moves_the_target_back_and_undoing_that_brings_it_again() {
     assert_eq!(status(&world, "c1-0"), Status::Landed);
     let ids: Vec<String> = ops::list(&world.state()).unwrap().into_iter().map(|op| op.id).collect();
     assert_eq!(ids, ["c1", "u1", "u2"]);
+    decide(&world, "u3", |d| undo(d, None)).unwrap();
+    let titles: Vec<String> = ops::list(&world.state()).unwrap().into_iter().skip(1).map(|op| op.what).collect();
+    let goal = "Count better more";
+    assert_eq!(titles, [format!("Undo \"{goal}\""), format!("Bring back \"{goal}\""), format!("Undo \"{goal}\"")]);
     assert_eq!(review::verify(&world.repo(), &world.state()).unwrap(), []);
 }
 
