@@ -158,6 +158,23 @@ mod tests {
     }
 
     #[test]
+    fn keys_of_several_words_or_lines_are_never_seen_in_pieces() {
+        let block = format!(
+            "-----BEGIN RSA PRIVATE KEY-----\n{}-----END RSA PRIVATE KEY-----",
+            "aB1/".repeat(15).as_str().to_owned() + "\n"
+        );
+        for piece in 1..40 {
+            assert_eq!(streamed(&format!("a\n{block}\nb ---- c"), piece), "a\n[redacted]\nb ---- c");
+            let header = "Authorization: Bearer abcdefghijklmnopqrstuvwx, and";
+            assert_eq!(streamed(header, piece), "Authorization: Bearer [redacted], and");
+            assert_eq!(streamed("MY_API_KEY = abc123def456ghi7 x", piece), "MY_API_KEY = [redacted] x");
+            assert_eq!(streamed("at https://me:s3cret@host/x y", piece), "at https://me:[redacted]@host/x y");
+            assert_eq!(streamed("-----BEGIN CERTIFICATE-----\nAA", piece), "-----BEGIN CERTIFICATE-----\nAA");
+        }
+        assert_eq!(streamed("-----BEGIN PRIVATE KEY-----\nAAAA", 5), "[redacted]");
+    }
+
+    #[test]
     fn a_problem_that_quotes_a_secret_is_told_without_it() {
         let heard = heard(vec![EventKind::Problem { text: "wrong key: hunter2hunter2".to_owned() }]);
         assert_eq!(heard[0].kind, EventKind::Problem { text: "wrong key: [redacted]".to_owned() });

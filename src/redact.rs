@@ -52,11 +52,24 @@ const BEGINNINGS: &[&str] = &[
     "eyJ",
 ];
 
+/// Ends of a text after which the rest of a key of the shapes above may follow, where that is more than one word.
+const BEGUN: &[&str] = &[
+    r"(?i:\b(?:b|be|bea|bear|beare|bearer|bearer\s+[A-Za-z0-9._~+/-]*=*))\z",
+    r#"\b[A-Z][A-Z0-9_]*(?:\s*=\s*["']?[^\s"'`;&|<>(){}$]*)?\z"#,
+    r"\b[A-Z][A-Z0-9_]*\s+\z",
+    r"(?i:\b(?:h|ht|htt|https?|https?:/?|https?://[^\s/@]*))\z",
+];
+/// What a block with a private key begins with, up to the words that say what is in it.
+const BLOCK: &str = "-----BEGIN ";
+/// Bytes of a private key that are waited for.
+const LONGEST_BLOCK: usize = 64 * 1024;
+
 /// Takes secrets out of texts.
 #[derive(Debug, Clone)]
 pub struct Redactor {
     known: Vec<String>,
     shapes: Vec<Regex>,
+    begun: Vec<Regex>,
 }
 
 impl Redactor {
@@ -66,7 +79,8 @@ impl Redactor {
         // Longest first, so that a secret that contains another goes as a whole.
         known.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         known.dedup();
-        Self { known, shapes: SHAPES.iter().filter_map(|shape| Regex::new(shape).ok()).collect() }
+        let compiled = |shapes: &[&str]| shapes.iter().filter_map(|shape| Regex::new(shape).ok()).collect();
+        Self { known, shapes: compiled(SHAPES), begun: compiled(BEGUN) }
     }
 
     /// The text without secrets.
@@ -86,7 +100,7 @@ impl Redactor {
     }
 
     /// Split a text that goes on before the first place where a secret may have begun that is not whole yet. Such a
-    /// place is looked for in the last 4096 bytes; a private key in several lines is not waited for.
+    /// place is looked for in the last 4096 bytes, that of a private key in several lines in the last 65536.
     pub fn split<'a>(&self, text: &'a str) -> (&'a str, &'a str) {
         let from = text.len().saturating_sub(LONGEST_WAIT);
         let begun = |at: &usize| {
@@ -94,8 +108,15 @@ impl Redactor {
             self.known.iter().any(|secret| secret.len() > rest.len() && secret.starts_with(rest))
         };
         let known = text.char_indices().map(|(at, _)| at).filter(|at| *at >= from).find(begun);
-        let mut at = known.into_iter().chain(key_begun(text, from)).min().unwrap_or(text.len());
+        let tail = text.ceil_char_boundary(from);
+        let begun = self.begun.iter().filter_map(|shape| shape.find_at(text, tail)).map(|found| found.start());
+        let begun = known.into_iter().chain(key_begun(text, from)).chain(block_begun(text)).chain(begun);
+        let mut at = begun.min().unwrap_or(text.len());
         // A secret that is whole already must not be cut by the beginning of another.
+        for shape in &self.shapes {
+            let whole = shape.find_iter(text).find(|found| found.start() < at && at < found.end());
+            at = whole.map_or(at, |found| found.start());
+        }
         for secret in &self.known {
             let whole = text.match_indices(secret.as_str()).find(|(start, _)| *start < at && at < start + secret.len());
             at = whole.map_or(at, |(start, _)| start);
@@ -136,6 +157,35 @@ fn key_begun(text: &str, from: usize) -> Option<usize> {
     None
 }
 
+/// Where a block of several lines begins that is, or may become, a private key and has not ended.
+fn block_begun(text: &str) -> Option<usize> {
+    let from = text.ceil_char_boundary(text.len().saturating_sub(LONGEST_BLOCK));
+    let tail = text.get(from..).unwrap_or_default();
+    let Some(start) = tail.rfind(BLOCK) else {
+        return (1..BLOCK.len())
+            .rev()
+            .find(|n| BLOCK.get(..*n).is_some_and(|part| tail.ends_with(part)))
+            .map(|n| text.len() - n);
+    };
+    let rest = tail.get(start + BLOCK.len()..).unwrap_or_default();
+    let words = rest.trim_start_matches(|c: char| c.is_ascii_uppercase() || c == ' ');
+    let label = rest.strip_suffix(words).unwrap_or_default();
+    let open = match words.strip_prefix("-----") {
+        Some(lines) => label.ends_with("PRIVATE KEY") && !ended(lines),
+        None => "-----".starts_with(words),
+    };
+    open.then_some(from + start)
+}
+
+/// Whether the end of a private key stands in these lines.
+fn ended(lines: &str) -> bool {
+    lines.match_indices("-----END ").any(|(n, mark)| {
+        let rest = lines.get(n + mark.len()..).unwrap_or_default();
+        let words = rest.trim_start_matches(|c: char| c.is_ascii_uppercase() || c == ' ');
+        words.starts_with("-----") && rest.strip_suffix(words).is_some_and(|label| label.ends_with("PRIVATE KEY"))
+    })
+}
+
 fn masked(found: &Captures<'_>) -> String {
     let (Some(whole), Some(key)) = (found.get(0), found.name("k")) else { return MARK.to_owned() };
     let before = whole.as_str().get(..key.start() - whole.start()).unwrap_or_default();
@@ -150,6 +200,7 @@ mod tests {
     #[test]
     fn every_shape_is_a_regular_expression() {
         assert_eq!(Redactor::new([]).shapes.len(), SHAPES.len());
+        assert_eq!(Redactor::new([]).begun.len(), BEGUN.len());
     }
 
     #[test]
@@ -158,7 +209,7 @@ mod tests {
         assert_eq!(redactor.split("say hunt"), ("say ", "hunt"));
         assert_eq!(redactor.split("say sk-aB1"), ("say ", "sk-aB1"));
         assert_eq!(redactor.split("see x-gi"), ("see x-", "gi"));
-        for whole in ["say hunter2-and-more", "say hunting", "中文 🙂", "sk-a b", ""] {
+        for whole in ["say hunter2-and-more", "say hunting.", "中文 🙂", "sk-a c", ""] {
             assert_eq!(redactor.split(whole), (whole, ""));
         }
     }

@@ -186,7 +186,12 @@ pub fn session(
             let path = session::find(&folder.ok_or(WireError::NoFolder)?, id.as_deref())?;
             let id = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
             let (log, recorded) = Log::open(&path, redactor)?;
-            Ok(Session::resume(parts, session::restore(recorded, &id), log)?)
+            let restored = session::restore(recorded, &id).map_err(|(line, what)| LogError::Broken {
+                path: path.display().to_string(),
+                line,
+                what,
+            })?;
+            Ok(Session::resume(parts, restored, log)?)
         }
         Which::New => {
             let id = (around.ids)();
@@ -195,7 +200,7 @@ pub fn session(
             let (log, lost) = match log {
                 Ok(Some(log)) => (Some(log), None),
                 Ok(None) => (None, Some(WireError::NoFolder.to_string())),
-                Err(error) => (None, Some(error.to_string())),
+                Err(error) => (None, Some(session::chain(&error))),
             };
             let session = Session::start(parts, id, log)?;
             if let Some(why) = lost {

@@ -34,11 +34,13 @@ facts! {
     changelog_edited = "changelog-edited";
     exit_in_a_tested_function = "exit-in-a-tested-function";
     fixes_a_red_baseline = "fixes-a-red-baseline";
+    fixes_a_red_scenario = "fixes-a-red-scenario";
     honest_improvement = "honest-improvement";
     inline_test_weakened = "inline-test-weakened";
     new_scenario = "new-scenario";
     no_op = "no-op";
     program_beside_a_library = "program-beside-a-library";
+    red_scenario_stays_red = "red-scenario-stays-red";
     refactor = "refactor";
     runner_planted = "runner-planted";
     sealed_file_edited = "sealed-file-edited";

@@ -16,12 +16,12 @@ pub enum ConfigError {
         source: std::io::Error,
     },
     /// A file is too large to be settings.
-    #[error("read the settings in {}: it has {bytes} bytes", path.display())]
+    #[error("read the settings in {}: it has more than {most} bytes", path.display())]
     TooLarge {
         /// The file.
         path: PathBuf,
-        /// Its size.
-        bytes: u64,
+        /// The bytes that are read.
+        most: u64,
     },
     /// A file is no YAML, or a group is no group.
     #[error("understand the settings in {place}: {why}")]

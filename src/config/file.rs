@@ -5,11 +5,11 @@ use super::error::ConfigError;
 use super::shape;
 use serde_yaml::Value;
 use std::collections::BTreeMap;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-/// Bytes of a settings file at most.
-const MAX_BYTES: u64 = 1024 * 1024;
+/// Bytes of a settings file at most: many times what the shipped one has.
+const MAX_BYTES: u64 = 64 * 1024;
 
 /// The shape that every layer fits: the settings that this program was built with.
 pub(super) fn shape() -> Result<Value, ConfigError> {
@@ -21,13 +21,18 @@ pub(super) fn shape() -> Result<Value, ConfigError> {
 /// # Errors
 /// It cannot be read, or does not fit; line and column are named.
 pub fn read_file(path: &Path) -> Result<Value, ConfigError> {
+    shape::read(&text(path)?, &path.display().to_string(), &shape()?)
+}
+
+/// The text of a settings file.
+pub(super) fn text(path: &Path) -> Result<String, ConfigError> {
     let read = |source| ConfigError::Read { path: path.to_owned(), source };
-    let metadata = std::fs::metadata(path).map_err(read)?;
-    if metadata.len() > MAX_BYTES {
-        return Err(ConfigError::TooLarge { path: path.to_owned(), bytes: metadata.len() });
+    let mut text = String::new();
+    std::fs::File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_string(&mut text)).map_err(read)?;
+    if text.len() as u64 > MAX_BYTES {
+        return Err(ConfigError::TooLarge { path: path.to_owned(), most: MAX_BYTES });
     }
-    let text = std::fs::read_to_string(path).map_err(read)?;
-    shape::read(&text, &path.display().to_string(), &shape()?)
+    Ok(text)
 }
 
 /// The project's file: the nearest `.selfsmith/config.yaml` from this folder upwards, not beyond the repository it is in.

@@ -156,7 +156,9 @@ fn put(merged: &mut Merged, shape: &Value, key: &str, text: &str, layer: &Layer)
     };
     let value = match shape::at(shape, key) {
         Some(Value::Number(_)) => {
-            let number = serde_yaml::from_str::<Value>(text.trim()).ok().filter(Value::is_number);
+            let number = serde_yaml::from_str::<Value>(text.trim())
+                .ok()
+                .filter(|value| value.as_f64().is_some_and(f64::is_finite));
             number.ok_or_else(|| wrong("a number is expected"))?
         }
         Some(Value::Bool(_)) => match text.trim() {

@@ -214,7 +214,7 @@ fn typed_value<T: DeserializeOwned>(merged: &layers::Merged, name: &str, value: 
 fn wrong(merged: &layers::Merged, key: &str, why: String) -> ConfigError {
     let place = match merged.origins.get(key) {
         Some(layer @ (Layer::User(path) | Layer::Project(path))) => {
-            let at = std::fs::read_to_string(path).ok().and_then(|text| shape::locate(&text, key));
+            let at = file::text(path).ok().and_then(|text| shape::locate(&text, key));
             Place { name: layer.to_string(), at }
         }
         Some(layer) => Place { name: layer.to_string(), at: None },

@@ -2,7 +2,7 @@
 //!
 //! A walk through the YAML as it is parsed, so that every complaint has the line and column of what it is about: an
 //! unknown key, a key twice, a group that is none, a value of another kind. An empty group in the shape takes any keys, a
-//! null takes any value.
+//! null takes any value. What the parser's time grows with more than linearly is bounded before it sees the text.
 
 use super::error::{ConfigError, Place};
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
@@ -10,11 +10,19 @@ use serde_yaml::{Mapping, Value};
 use std::cell::RefCell;
 use std::fmt;
 
+/// Openers of lists and groups in a layer: the parser takes time with the square of those that are open at once.
+const MAX_OPENERS: usize = 1000;
+/// Anchors and aliases in a layer: they multiply what is read.
+const MAX_MARKS: usize = 64;
+
 /// Read a text; `name` stands in messages.
 pub fn read(text: &str, name: &str, shape: &Value) -> Result<Value, ConfigError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#')) {
         return Ok(Value::Mapping(Mapping::new()));
+    }
+    if let Some(why) = costly(text) {
+        return Err(ConfigError::Syntax { place: Place { name: name.to_owned(), at: None }, why });
     }
     let found = RefCell::new(None);
     let seed = Walk { shape: Some(shape), path: String::new(), found: &found, target: None };
@@ -26,10 +34,22 @@ pub fn read(text: &str, name: &str, shape: &Value) -> Result<Value, ConfigError>
                 let suggestion = suggest(&key, shape);
                 ConfigError::UnknownKey { key, place, suggestion }
             }
+            Some(Finding::Kind(key, why)) if key.is_empty() => ConfigError::Syntax { place, why },
             Some(Finding::Kind(key, why)) => ConfigError::Value { key, place, why },
             None => ConfigError::Syntax { place, why: without_place(&error.to_string()) },
         }
     })
+}
+
+/// Why a text could take the parser long. Quotes are not told apart: settings have few of these anywhere.
+fn costly(text: &str) -> Option<String> {
+    let lines = || text.lines().filter(|line| !line.trim_start().starts_with('#'));
+    if lines().flat_map(str::chars).filter(|c| matches!(c, '[' | '{')).count() > MAX_OPENERS {
+        return Some(format!("it has more than {MAX_OPENERS} `[` and `{{`"));
+    }
+    let words = lines().flat_map(|line| line.split([' ', '\t', ',', '[', '{', ':']));
+    let marks = words.filter(|word| word.len() > 1 && word.starts_with(['&', '*'])).count();
+    (marks > MAX_MARKS).then(|| format!("it has more than {MAX_MARKS} anchors and aliases (`&name`, `*name`)"))
 }
 
 /// Line and column of a key's value in a text.
@@ -99,6 +119,7 @@ impl<'a> Walk<'a> {
             return Err(self.complain(Finding::Kind(String::new(), String::new())));
         }
         let wanted = match self.shape {
+            _ if value.as_f64().is_some_and(|number| !number.is_finite()) => "a finite number",
             Some(Value::Bool(_)) if !value.is_bool() => "true or false",
             Some(Value::Number(_)) if !value.is_number() => "a number",
             Some(Value::String(_)) if !value.is_string() => "a text",
@@ -166,6 +187,9 @@ impl<'de> Visitor<'de> for Walk<'_> {
     fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let mut list = Vec::new();
         while let Some(item) = items.next_element::<Value>()? {
+            if item.as_f64().is_some_and(|number| !number.is_finite()) {
+                return self.of_kind(item);
+            }
             list.push(item);
         }
         self.of_kind(Value::Sequence(list))

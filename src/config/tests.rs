@@ -188,3 +188,31 @@ fn the_users_file_follows_xdg() {
     assert_eq!(both.as_deref(), Some(Path::new("/x/selfsmith/config.yaml")));
     assert_eq!(file(&[]), None);
 }
+
+#[test]
+fn settings_that_would_take_the_parser_long_are_refused_unread() {
+    let world = World::new();
+    world.write("user.yaml", &format!("model: {}", "[".repeat(2000)));
+    assert!(world.error().contains("more than 1000 `[`"), "{}", world.error());
+    world.write("user.yaml", &format!("model: [{}]", "*a, ".repeat(100)));
+    assert!(world.error().contains("anchors and aliases"), "{}", world.error());
+    world.write("user.yaml", &format!("model:\n{}", "  # [{ *a\n".repeat(2000)));
+    assert_eq!(load(&world.sources).unwrap().config.model.name, None);
+    world.write("user.yaml", &"#".repeat(70_000));
+    assert!(world.error().contains("more than 65536 bytes"), "{}", world.error());
+}
+
+#[test]
+fn numbers_are_finite_and_a_text_is_no_group() {
+    let world = World::new();
+    for number in [".nan", ".inf", "-.inf"] {
+        world.write("user.yaml", &format!("model: {{temperature: {number}}}\n"));
+        assert!(world.error().contains("a finite number"), "{}", world.error());
+    }
+    world.write("user.yaml", "hello\n");
+    assert!(
+        world.error().contains("a group of keys is expected") && !world.error().contains("``"),
+        "{}",
+        world.error()
+    );
+}

@@ -99,9 +99,11 @@ fn paragraph(text: &mut String, more: &str) {
 
 /// A result on the text channel (A8).
 fn text_result(result: &ToolResult) -> String {
+    // A call that was announced and never came has no name.
+    let name = if result.name.trim().is_empty() { "call" } else { result.name.as_str() };
     match result.outcome {
-        Outcome::Done => format!("[{}] result: {}", result.name, result.text),
-        outcome => format!("[{}] result ({}): {}", result.name, word(outcome), result.text),
+        Outcome::Done => format!("[{name}] result: {}", result.text),
+        outcome => format!("[{name}] result ({}): {}", word(outcome), result.text),
     }
 }
 
@@ -211,6 +213,15 @@ mod tests {
             {"role": "assistant", "content": "(no answer)"},
         ]);
         assert_eq!(Value::from(messages(&conversation(), Echo::Never)), want);
+    }
+
+    #[test]
+    fn a_result_of_a_call_without_a_name_is_named_a_call() {
+        let Part::Result(result) = result("x", Outcome::Refused) else { panic!("a result") };
+        let message =
+            Message { role: Role::User, parts: vec![Part::Result(ToolResult { name: String::new(), ..result })] };
+        let want = json!([{"role": "user", "content": "[call] result (not run): text"}]);
+        assert_eq!(Value::from(messages(&[message], Echo::Never)), want);
     }
 
     #[test]

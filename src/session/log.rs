@@ -2,12 +2,14 @@
 //!
 //! Safe against a kill at any byte: an entry is written in one piece, and a last line that is torn is dropped
 //! when the file is read again. Any other line that cannot be read is an error with its number, never skipped: a
-//! conversation with a hole in it is not the conversation. Secrets are taken out before anything is written.
+//! conversation with a hole in it is not the conversation. Lines are numbered, so that one that was lost or doubled is
+//! seen (records from before that have no numbers and are read as they are). Secrets are taken out before anything is written.
 
 use crate::ending::Ending;
 use crate::message::{Channel, Message, ToolCall};
 use crate::redact::Redactor;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -15,6 +17,8 @@ use std::path::{Path, PathBuf};
 
 /// Version of the lines.
 pub const LOG_VERSION: u32 = 1;
+/// Field of a line with its number, from 0.
+const NUMBER: &str = "n";
 /// Bytes that a log may have to be read back.
 const MAX_BYTES: u64 = 512 * 1024 * 1024;
 
@@ -74,6 +78,8 @@ pub struct Log {
     path: PathBuf,
     file: File,
     redactor: Redactor,
+    /// Entries so far, which is the next one's number.
+    count: u64,
 }
 
 /// What was read back.
@@ -115,6 +121,14 @@ pub enum LogError {
         /// What is wrong.
         what: String,
     },
+    /// A later version of this program wrote it.
+    #[error("read {path}: it is of version {version}, and this program reads up to {LOG_VERSION}")]
+    Newer {
+        /// The file.
+        path: String,
+        /// What it says.
+        version: u64,
+    },
     /// There is no such session.
     #[error("find {what} in {folder}")]
     Missing {
@@ -132,6 +146,7 @@ impl LogError {
             Self::Io { .. } => "check that the folder exists, is yours and has room",
             Self::InUse { .. } => "end the other program, or start a new session",
             Self::Broken { .. } => "correct that line or start a new session; the file is left as it is",
+            Self::Newer { .. } => "use the program that wrote it, or start a new session; the file is left as it is",
             Self::Missing { .. } => "start a new session, or look at the folder for the ids that exist",
         }
     }
@@ -144,7 +159,7 @@ impl Log {
         let path = folder.join(format!("{session}.jsonl"));
         let mut options = OpenOptions::new();
         let file = options.append(true).create_new(true).mode(0o600).open(&path).map_err(io_error("create", &path))?;
-        let log = Self { path, file, redactor };
+        let log = Self { path, file, redactor, count: 0 };
         log.lock()?;
         Ok(log)
     }
@@ -157,11 +172,13 @@ impl Log {
             let what = format!("it has {bytes} bytes, more than the {MAX_BYTES} that are read back");
             return Err(LogError::Broken { path: path.display().to_string(), line: 0, what });
         }
-        let mut log = Self { path: path.to_owned(), file: file.try_clone().map_err(io_error("open", path))?, redactor };
+        let own = file.try_clone().map_err(io_error("open", path))?;
+        let mut log = Self { path: path.to_owned(), file: own, redactor, count: 0 };
         log.lock()?;
         let mut text = Vec::new();
         file.read_to_end(&mut text).map_err(io_error("read", path))?;
         let (entries, whole) = parse(&text, path)?;
+        log.count = entries.len() as u64;
         let torn = text.len() - whole;
         if torn > 0 {
             log.file.set_len(whole as u64).map_err(io_error("write", path))?;
@@ -180,8 +197,17 @@ impl Log {
         let failed = |cause| LogError::Io { doing: "write", path: self.path.display().to_string(), cause };
         let mut value = serde_json::to_value(entry).map_err(|error| failed(error.into()))?;
         self.redactor.value(&mut value);
+        if let Some(fields) = value.as_object_mut() {
+            fields.insert(NUMBER.to_owned(), self.count.into());
+        }
         let line = format!("{value}\n");
-        self.file.write_all(line.as_bytes()).map_err(failed)?;
+        let before = self.file.metadata().map_err(failed)?.len();
+        if let Err(cause) = self.file.write_all(line.as_bytes()) {
+            // Half a line would spoil the next; where it stays, it is the last one and is dropped as torn.
+            let _ = self.file.set_len(before);
+            return Err(failed(cause));
+        }
+        self.count += 1;
         if matches!(entry, Entry::Ended { .. }) { self.file.sync_data().map_err(failed) } else { Ok(()) }
     }
 
@@ -222,16 +248,25 @@ fn parse(text: &[u8], path: &Path) -> Result<(Vec<Entry>, usize), LogError> {
             break;
         }
         if !line.trim_ascii().is_empty() {
-            let entry = serde_json::from_slice(line).map_err(|error| LogError::Broken {
-                path: path.display().to_string(),
-                line: n + 1,
-                what: error.to_string(),
-            })?;
-            entries.push(entry);
+            entries.push(entry(line, n + 1, entries.len() as u64, path)?);
         }
         whole += line.len();
     }
     Ok((entries, whole))
+}
+
+/// One line, which is to have this number.
+fn entry(line: &[u8], at: usize, number: u64, path: &Path) -> Result<Entry, LogError> {
+    let broken = |what: String| LogError::Broken { path: path.display().to_string(), line: at, what };
+    let value: Value = serde_json::from_slice(line).map_err(|error| broken(error.to_string()))?;
+    let version = value.get("version").and_then(Value::as_u64).unwrap_or_default();
+    if value.get("entry").is_some_and(|entry| entry == "started") && version > u64::from(LOG_VERSION) {
+        return Err(LogError::Newer { path: path.display().to_string(), version });
+    }
+    if let Some(own) = value.get(NUMBER).filter(|own| own.as_u64() != Some(number)) {
+        return Err(broken(format!("it is entry {own} where entry {number} belongs: a line was lost or doubled")));
+    }
+    serde_json::from_value(value).map_err(|error| broken(error.to_string()))
 }
 
 fn io_error(doing: &'static str, path: &Path) -> impl Fn(io::Error) -> LogError {
@@ -289,6 +324,30 @@ mod tests {
         let error = Log::open(&path, redactor()).expect_err("line 1 is broken");
         assert!(error.to_string().contains("line 1"), "{error}");
         assert_eq!(fs::read(&path).expect("the file"), bytes);
+    }
+
+    #[test]
+    fn a_line_that_was_lost_doubled_or_moved_is_named_and_the_file_left_alone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let bytes = written(folder.path());
+        let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
+        let path = folder.path().join("holed.jsonl");
+        for order in [&[1, 2][..], &[0, 2], &[0, 0, 1, 2], &[0, 1, 1, 2], &[0, 1, 2, 2], &[0, 2, 1], &[0, 1, 2, 0]] {
+            let text: Vec<u8> = order.iter().flat_map(|n| lines[*n].to_vec()).collect();
+            fs::write(&path, &text).expect("the file");
+            let error = Log::open(&path, redactor()).expect_err("it is not the conversation");
+            assert!(error.to_string().contains("lost or doubled"), "{order:?}: {error}");
+            assert_eq!(fs::read(&path).expect("the file"), text);
+        }
+    }
+
+    #[test]
+    fn a_record_of_a_later_version_is_not_read() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("later.jsonl");
+        fs::write(&path, "{\"entry\":\"started\",\"version\":99,\"else\":1}\n").expect("the file");
+        let error = Log::open(&path, redactor()).expect_err("it is of a later version");
+        assert!(matches!(error, LogError::Newer { version: 99, .. }), "{error}");
     }
 
     #[test]

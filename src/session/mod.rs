@@ -375,7 +375,7 @@ pub const fn word(channel: Channel) -> &'static str {
 }
 
 /// An error with all its causes, in one line.
-fn chain(error: &dyn std::error::Error) -> String {
+pub fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

@@ -3,6 +3,7 @@
 use super::log::{Entry, Recorded};
 use crate::message::{Channel, Message, Outcome, Part, Role, ToolCall, ToolResult};
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// What a record says.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,7 +21,10 @@ pub struct Restored {
 }
 
 /// Put a conversation together. `id` is what the file is called, for a record that was cut off in its first line.
-pub fn restore(recorded: Recorded, id: &str) -> Restored {
+///
+/// # Errors
+/// The number of an entry, from 1, that cannot follow those before it, and why: a provider would refuse the conversation.
+pub fn restore(recorded: Recorded, id: &str) -> Result<Restored, (usize, String)> {
     let mut restored = Restored {
         id: id.to_owned(),
         channel: Channel::Text,
@@ -28,16 +32,22 @@ pub fn restore(recorded: Recorded, id: &str) -> Restored {
         lost: Vec::new(),
         torn: recorded.torn,
     };
-    for entry in recorded.entries {
+    let mut made: BTreeSet<String> = BTreeSet::new();
+    for (n, entry) in recorded.entries.into_iter().enumerate() {
         match entry {
             Entry::Started { session, channel, .. } => {
                 restored.id = session;
                 restored.channel = channel;
             }
-            Entry::Message { message, calls, .. } => restored.add(message, calls),
+            Entry::Message { message, calls, .. } => {
+                restored.fits(&message, &made).map_err(|why| (n + 1, why))?;
+                made.extend(message.calls().map(|call| call.id.clone()));
+                restored.add(message, calls);
+            }
             Entry::Cleared { .. } => {
                 restored.messages.truncate(1);
                 restored.lost.clear();
+                made.clear();
             }
             Entry::WentBack { kept, .. } => {
                 restored.messages.truncate(kept);
@@ -46,7 +56,7 @@ pub fn restore(recorded: Recorded, id: &str) -> Restored {
             Entry::Ended { .. } => {}
         }
     }
-    restored
+    Ok(restored)
 }
 
 /// The result that a lost call gets instead.
@@ -61,6 +71,34 @@ pub fn lost_result(call: &ToolCall, text: &str) -> ToolResult {
 }
 
 impl Restored {
+    /// Whether a message can follow: every call is answered by the next message, once, and made once.
+    fn fits(&self, message: &Message, made: &BTreeSet<String>) -> Result<(), String> {
+        if message.role == Role::System {
+            return Ok(());
+        }
+        if self.messages.is_empty() {
+            return Err("the conversation begins without its system message".to_owned());
+        }
+        let answered =
+            |id: &str| message.parts.iter().filter(|part| matches!(part, Part::Result(r) if r.id == id)).count();
+        if let Some(call) = self.lost.iter().find(|call| answered(&call.id) != 1) {
+            return Err(format!("the call {} of `{}` is not answered once", call.id, call.name));
+        }
+        let own = |id: &str| self.lost.iter().any(|call| call.id == id);
+        for part in &message.parts {
+            if let Part::Result(result) = part
+                && made.contains(&result.id)
+                && !own(&result.id)
+            {
+                return Err(format!("the call {} of `{}` was answered before", result.id, result.name));
+            }
+        }
+        match message.calls().find(|call| made.contains(&call.id)) {
+            Some(call) => Err(format!("the call {} of `{}` was made before", call.id, call.name)),
+            None => Ok(()),
+        }
+    }
+
     fn add(&mut self, message: Message, calls: Vec<ToolCall>) {
         if message.role == Role::System && !self.messages.is_empty() {
             // A later system message takes the place of the first.

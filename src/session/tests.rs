@@ -132,7 +132,8 @@ impl World {
 
 fn resumed(path: &Path, world: &mut World) -> Session {
     let (log, recorded) = Log::open(path, crate::redact::Redactor::new([])).expect("it opens");
-    Session::resume(world.parts.take().expect("once"), restore(recorded, "s"), log).expect("it resumes")
+    Session::resume(world.parts.take().expect("once"), restore(recorded, "s").expect("it is whole"), log)
+        .expect("it resumes")
 }
 
 fn results(messages: &[Message]) -> Vec<(&str, Outcome)> {
@@ -242,6 +243,31 @@ async fn a_record_cut_at_any_byte_resumes_into_a_valid_conversation() {
         assert_eq!(results.len(), calls, "cut at {length}: {results:?}");
         assert_eq!(session.messages().first().map(|m| m.role), Some(Role::System), "cut at {length}");
     }
+}
+
+#[test]
+fn a_conversation_with_a_hole_or_something_twice_is_not_resumed() {
+    let call = |id: &str| ToolCall {
+        id: id.to_owned(),
+        name: "edit".to_owned(),
+        arguments: Map::new(),
+        channel: Channel::Native,
+    };
+    let calls = |id: &str| Message { role: Role::Assistant, parts: vec![Part::Call(call(id))] };
+    let result =
+        |id: &str| Message { role: Role::User, parts: vec![Part::Result(restore::lost_result(&call(id), ""))] };
+    let (system, user) = (Message::text(Role::System, "s"), Message::text(Role::User, "u"));
+    let tried = |messages: &[&Message]| {
+        let entry = |message: &&Message| Entry::Message { at: 1, message: (*message).clone(), calls: vec![] };
+        restore(Recorded { entries: messages.iter().map(entry).collect(), torn: 0 }, "s").map_err(|(n, _)| n)
+    };
+    let whole = [&system, &user, &calls("a"), &result("a"), &calls("b")];
+    assert_eq!(tried(&whole).map(|restored| restored.lost.len()), Ok(1));
+    assert_eq!(tried(&[&user]), Err(1));
+    assert_eq!(tried(&[&system, &user, &calls("a"), &user]), Err(4));
+    assert_eq!(tried(&[&system, &user, &calls("a"), &calls("a")]), Err(4));
+    assert_eq!(tried(&[&system, &user, &calls("a"), &result("a"), &result("a")]), Err(5));
+    assert_eq!(tried(&[&system, &user, &calls("a"), &result("a"), &calls("a")]), Err(5));
 }
 
 #[tokio::test]

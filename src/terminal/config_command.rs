@@ -13,8 +13,9 @@ use selfsmith_agent::wire;
 /// Run it.
 pub fn run(flags: &Flags, what: &ConfigCommand, surroundings: &Surroundings) -> Ending {
     let texts = surroundings.texts;
+    let redactor = wire::redactor(&surroundings.environment);
     let problem = |refusal: &open::Refusal| {
-        streams::tell(&fill(texts.problem, &[("text", &refusal.text)]));
+        streams::tell(&redactor.text(&fill(texts.problem, &[("text", &refusal.text)])));
         refusal.ending
     };
     let loaded = match config::load(&open::sources(flags, surroundings)) {
@@ -22,12 +23,12 @@ pub fn run(flags: &Flags, what: &ConfigCommand, surroundings: &Surroundings) -> 
         Err(error) => return problem(&open::refusal(&error, surroundings)),
     };
     for notice in loaded.notices(texts) {
-        streams::tell(&fill(texts.notice, &[("text", &notice)]));
+        streams::tell(&redactor.text(&fill(texts.notice, &[("text", &notice)])));
     }
     match what {
         ConfigCommand::Show { origin } => {
             let with = if *origin { With::Origins } else { With::Nothing };
-            streams::data(&config::show(&loaded, with));
+            streams::data(&redactor.text(&config::show(&loaded, with)));
         }
         ConfigCommand::Check => {
             let around = surroundings.around(&surroundings.folder);

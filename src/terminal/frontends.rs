@@ -2,34 +2,76 @@
 
 use crate::activity;
 use crate::streams::{self, Reader};
+use crate::surroundings;
 use futures::future::{BoxFuture, ready};
 use selfsmith_agent::approve::Mode;
-use selfsmith_agent::event::{Event, EventKind};
+use selfsmith_agent::ending::Ending;
+use selfsmith_agent::event::{Event, EventKind, Usage};
 use selfsmith_agent::frontend::{Decision, Frontend};
 use selfsmith_agent::message::ToolCall;
 use selfsmith_agent::redact::Redactor;
 use selfsmith_agent::texts::{Texts, fill};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 
 /// Events as JSON, one a line, without secrets. A reader that goes away stops the work.
 pub struct JsonLines {
     redactor: Redactor,
     cancel: CancellationToken,
+    told: Mutex<Told>,
+}
+
+/// What went out already.
+#[derive(Default)]
+struct Told {
+    /// Number of the last line.
+    seq: u64,
+    /// It was `ended`: nothing comes after it.
+    ended: bool,
 }
 
 impl JsonLines {
     /// Event lines; `cancel` fires when nobody reads them any more.
     pub fn new(redactor: Redactor, cancel: CancellationToken) -> Self {
-        Self { redactor, cancel }
+        Self { redactor, cancel, told: Mutex::default() }
+    }
+
+    /// The last lines of a run that ends before a session could say so; nothing where one did.
+    pub fn close(&self, ending: Ending, problem: Option<&str>) {
+        let ended = EventKind::Ended {
+            ending,
+            exit_code: ending.exit_code(),
+            summary: String::new(),
+            files: Vec::new(),
+            commands: 0,
+            turns: 0,
+            usage: Usage { measured: true, ..Usage::default() },
+            cost_usd: None,
+        };
+        let problem = problem.map(|text| EventKind::Problem { text: text.to_owned() });
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        for kind in problem.into_iter().chain([ended]) {
+            let seq = told.seq + 1;
+            self.tell(&mut told, &Event { seq, at: surroundings::now(), kind });
+        }
+    }
+
+    fn tell(&self, told: &mut Told, event: &Event) {
+        if told.ended {
+            return;
+        }
+        told.seq = event.seq;
+        told.ended = matches!(event.kind, EventKind::Ended { .. });
+        if line(event, &self.redactor) == Reader::Gone {
+            self.cancel.cancel();
+        }
     }
 }
 
 impl Frontend for JsonLines {
     fn notify(&self, event: &Event) {
-        if line(event, &self.redactor) == Reader::Gone {
-            self.cancel.cancel();
-        }
+        self.tell(&mut self.told.lock().unwrap_or_else(PoisonError::into_inner), event);
     }
 
     fn approve<'a>(&'a self, _call: &'a ToolCall) -> BoxFuture<'a, Decision> {
@@ -38,7 +80,7 @@ impl Frontend for JsonLines {
 }
 
 /// One event as a line of JSON.
-pub fn line(event: &Event, redactor: &Redactor) -> Reader {
+fn line(event: &Event, redactor: &Redactor) -> Reader {
     // An event is plain data: it cannot fail to be JSON.
     let mut value = serde_json::to_value(event).unwrap_or_default();
     redactor.value(&mut value);

@@ -23,9 +23,11 @@ mod talk;
 
 use clap::Parser;
 use cli::Command;
+use open::Refusal;
 use selfsmith_agent::ending::Ending;
 use selfsmith_agent::texts::{EN, fill};
 use selfsmith_agent::wire::Which;
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 use surroundings::Surroundings;
 
@@ -46,11 +48,13 @@ fn run(cli: &cli::Cli) -> Ending {
     if let Some(Command::Case { kind }) = &cli.command {
         return case::serve(kind);
     }
-    let surroundings = match Surroundings::look(cli.flags.directory.as_deref()) {
+    let environment = surroundings::environment();
+    let surroundings = match Surroundings::look(environment.clone(), cli.flags.directory.as_deref()) {
         Ok(surroundings) => surroundings,
-        Err((folder, error)) => {
-            streams::tell(&fill(EN.no_folder, &[("folder", &folder), ("error", &error.to_string())]));
-            return Ending::Usage;
+        Err(error) => {
+            let folder = cli.flags.directory.as_ref().map_or(".".to_owned(), |folder| folder.display().to_string());
+            let text = fill(EN.no_folder, &[("folder", &folder), ("error", &error.to_string())]);
+            return unready(cli, &environment, Refusal { ending: Ending::Usage, text });
         }
     };
     if let Some(Command::Config { what }) = &cli.command {
@@ -59,8 +63,8 @@ fn run(cli: &cli::Cli) -> Ending {
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            streams::tell(&fill(EN.no_runtime, &[("error", &error.to_string())]));
-            return Ending::Failed;
+            let text = fill(EN.no_runtime, &[("error", &error.to_string())]);
+            return unready(cli, &environment, Refusal { ending: Ending::Failed, text });
         }
     };
     let ending = match &cli.command {
@@ -80,4 +84,10 @@ fn run(cli: &cli::Cli) -> Ending {
     // A thread that still reads the keyboard or waits for a child must not keep the program.
     runtime.shutdown_background();
     ending
+}
+
+/// It cannot even begin. Whoever asked for event lines is told in them.
+fn unready(cli: &cli::Cli, environment: &BTreeMap<String, String>, refusal: Refusal) -> Ending {
+    let json = matches!(&cli.command, Some(Command::Exec(args)) if args.json);
+    exec::refused(&refusal, json.then(|| exec::lines(environment, Default::default())).as_deref(), environment, &EN)
 }

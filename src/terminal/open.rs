@@ -1,7 +1,7 @@
 //! From the command line to settings, and from settings to what a session is made of.
 
 use crate::cli::{ApprovalFlag, ChannelFlag, Flags};
-use crate::surroundings::Surroundings;
+use crate::surroundings::{self, Surroundings};
 use selfsmith_agent::config::{self, ConfigError, Flag, Loaded, Sources};
 use selfsmith_agent::ending::Ending;
 use selfsmith_agent::query::tape::OnDrift;
@@ -36,7 +36,7 @@ pub fn open(flags: &Flags, surroundings: &Surroundings) -> Result<Opened, Refusa
     let config = &loaded.config;
     let root = match &config.folders.project_root {
         None => surroundings.folder.clone(),
-        Some(root) => surroundings.folder.join(root).canonicalize().map_err(|error| Refusal {
+        Some(root) => surroundings::folder(&surroundings.folder.join(root)).map_err(|error| Refusal {
             ending: Ending::Config,
             text: could_not(surroundings, &format!("open {}: {error}", root.display()), texts.hint_root),
         })?,
@@ -120,6 +120,11 @@ fn settings(flags: &Flags) -> Vec<Flag> {
 
 fn cassette(flags: &Flags) -> Result<Cassette, String> {
     let drift = if flags.strict { OnDrift::End } else { OnDrift::Tell };
+    if flags.strict && flags.cassette.first().is_none_or(|what| what != "replay") {
+        return Err(
+            "could not use --strict: there is nothing to compare with but after `--cassette replay FILE`".to_owned()
+        );
+    }
     match flags.cassette.as_slice() {
         [] => Ok(Cassette::Off),
         [what, path] if what == "record" => Ok(Cassette::Record(PathBuf::from(path))),

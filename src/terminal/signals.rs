@@ -1,7 +1,15 @@
 //! Ctrl-C and its kin: the first stops the work in an orderly way, the second ends the program at once.
 
 use crate::repl::{self, Interrupt};
+#[cfg(target_os = "linux")]
+use nix::{
+    errno::Errno,
+    poll::{PollFd, PollFlags, PollTimeout, poll},
+};
 use selfsmith_agent::ending::Ending;
+#[cfg(target_os = "linux")]
+use std::os::fd::AsFd;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -9,11 +17,23 @@ use tokio_util::sync::CancellationToken;
 /// For an orderly end of the REPL. A line editor whose terminal is gone may never look up again.
 const GRACE: Duration = Duration::from_secs(3);
 
+/// For the last line of a program that ends at once.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
 /// Cancel one piece of work when the person or the system says stop. From the call on no signal is missed; the future runs
-/// until the program ends.
-pub fn watch(cancel: CancellationToken) -> impl Future<Output = ()> + Send {
+/// until the program ends. `last` is what is still to be told where it ends at once.
+pub fn watch(cancel: CancellationToken, last: impl Fn() + Send + Sync + 'static) -> impl Future<Output = ()> + Send {
+    let last = Arc::new(last);
     on_each(move |_| {
         if cancel.is_cancelled() {
+            let last = last.clone();
+            let (done, told) = std::sync::mpsc::channel();
+            // Whoever reads may have stopped to: that must not hold up the end.
+            std::thread::spawn(move || {
+                last();
+                let _ = done.send(());
+            });
+            let _ = told.recv_timeout(LAST_WORDS);
             at_once();
         }
         cancel.cancel();
@@ -27,14 +47,36 @@ pub fn watch_each(interrupt: Interrupt) -> impl Future<Output = ()> + Send {
         Asked::ByPerson if interrupt.token().is_cancelled() => at_once(),
         Asked::ByPerson => interrupt.token().cancel(),
         Asked::BySystem if interrupt.is_leaving() => at_once(),
-        Asked::BySystem => {
-            interrupt.leave();
-            tokio::spawn(async {
-                tokio::time::sleep(GRACE).await;
-                at_once();
-            });
-        }
+        Asked::BySystem => leave(&interrupt),
     })
+}
+
+/// End the REPL when its terminal goes away, where nobody sends a signal for that.
+#[cfg(target_os = "linux")]
+pub fn watch_terminal(interrupt: Interrupt) {
+    std::thread::spawn(move || {
+        let stdin = std::io::stdin();
+        // Without a wish, a poll only wakes for the end.
+        let mut terminal = [PollFd::new(stdin.as_fd(), PollFlags::empty())];
+        loop {
+            match poll(&mut terminal, PollTimeout::NONE) {
+                Err(Errno::EINTR) | Ok(0) => {}
+                Err(_) => return,
+                Ok(_) => break,
+            }
+        }
+        if !interrupt.is_leaving() {
+            leave(&interrupt);
+        }
+    });
+}
+
+fn leave(interrupt: &Interrupt) {
+    interrupt.leave();
+    std::thread::spawn(|| {
+        std::thread::sleep(GRACE);
+        at_once();
+    });
 }
 
 /// Who says stop.

@@ -15,12 +15,16 @@ static LOST: OnceLock<String> = OnceLock::new();
 pub enum Reader {
     /// It took what was written.
     There,
-    /// It closed the pipe, or its disk is full.
+    /// It closed the pipe, its disk is full, or there never was one.
     Gone,
 }
 
 /// Write data to stdout and flush.
 pub fn data(text: &str) -> Reader {
+    if selfsmith_sandbox::stdout_was_closed() {
+        LOST.get_or_init(|| "it was closed from the beginning".to_owned());
+        return Reader::Gone;
+    }
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Ok(()) => Reader::There,

@@ -30,14 +30,9 @@ pub struct Surroundings {
 }
 
 impl Surroundings {
-    /// Look around. `folder` is what the command line says.
-    pub fn look(folder: Option<&Path>) -> Result<Self, (String, std::io::Error)> {
-        let wanted = folder.unwrap_or_else(|| Path::new("."));
-        let folder = wanted.canonicalize().map_err(|error| (wanted.display().to_string(), error))?;
-        let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
-            Some((name.into_string().ok()?, value.into_string().ok()?))
-        };
-        let mut environment: BTreeMap<String, String> = std::env::vars_os().filter_map(text).collect();
+    /// Look around. `wanted` is what the command line says.
+    pub fn look(mut environment: BTreeMap<String, String>, wanted: Option<&Path>) -> Result<Self, std::io::Error> {
+        let folder = folder(wanted.unwrap_or_else(|| Path::new(".")))?;
         match keys::path(&environment).map_or_else(|| Ok(Vec::new()), |path| keys::read(&path)) {
             // A variable that is set wins, an empty one is none.
             Ok(kept) => {
@@ -125,6 +120,20 @@ impl Surroundings {
         let folder = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
         Some(folder.join("selfsmith"))
     }
+}
+
+/// Variables whose name and value are text.
+pub fn environment() -> BTreeMap<String, String> {
+    let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
+        Some((name.into_string().ok()?, value.into_string().ok()?))
+    };
+    std::env::vars_os().filter_map(text).collect()
+}
+
+/// A folder that is there, links resolved; anything else that is there is an error.
+pub fn folder(path: &Path) -> std::io::Result<PathBuf> {
+    let path = path.canonicalize()?;
+    if path.is_dir() { Ok(path) } else { Err(std::io::ErrorKind::NotADirectory.into()) }
 }
 
 /// Milliseconds since the UNIX epoch.

@@ -25,7 +25,7 @@ pub fn run(flags: &Flags, which: Which, surroundings: &Surroundings, runtime: &R
     let ended = match set_up(flags, surroundings, runtime) {
         Ok(None) => opened(flags, which, surroundings, runtime),
         // What was written down is found by looking anew.
-        Ok(Some(true)) => match Surroundings::look(flags.directory.as_deref()) {
+        Ok(Some(true)) => match Surroundings::look(crate::surroundings::environment(), flags.directory.as_deref()) {
             Ok(surroundings) => opened(flags, which, &surroundings, runtime),
             Err(_) => return Ending::Failed,
         },
@@ -123,6 +123,10 @@ fn desk<'a>(loaded: &Loaded, surroundings: &Surroundings, around: &Around, runti
         // Signals are listened to from here on, which needs the runtime around the call.
         let _within = runtime.enter();
         runtime.spawn(signals::watch_each(interrupt.clone()));
+    }
+    #[cfg(target_os = "linux")]
+    if terminal {
+        signals::watch_terminal(interrupt.clone());
     }
     Desk { runtime, screen: Arc::new(screen), interrupt, source, folder: around.root.clone() }
 }

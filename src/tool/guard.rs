@@ -1,17 +1,26 @@
 //! Files that tools keep their hands off: git's own, the program's own, secrets, and what `.selfsmithignore` names.
 //!
-//! Decides by the path alone, relative to the workspace with links resolved. Does not know what a tool wants to do with it,
-//! but for whether it writes.
+//! Decides by the path, relative to the workspace with links resolved, and for a file of several names (hard links) by
+//! each of them that lies in the workspace. Does not know what a tool wants to do with it, but for whether it writes.
 
-use ignore::gitignore::GitignoreBuilder;
-use std::fs::File;
+use ignore::WalkBuilder;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use std::collections::HashSet;
+use std::fs::{self, File};
 use std::io::Read;
-use std::path::Path;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// Name of the file that lists what tools may not see, in the syntax of `.gitignore`.
 pub const IGNORE_FILE: &str = ".selfsmithignore";
 /// Bytes of it that are read.
 const MAX_IGNORE_BYTES: u64 = 64 * 1024;
+
+/// Entries of a workspace that are looked at for the other names of a file.
+const MAX_LOOKED_AT: usize = 100_000;
+/// Folders of what tools made and fetched: large, full of hard links, and without a person's secrets.
+const BULK: [&str; 3] = ["node_modules", "target", ".venv"];
 
 /// Whether bytes are only looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,20 +31,100 @@ pub enum Touch {
     Writes,
 }
 
-/// Why a path is guarded, as the end of a sentence; None where it is free.
-pub fn guarded(root: &Path, relative: &Path, touch: Touch) -> Option<&'static str> {
-    let names: Vec<String> =
-        relative.components().map(|part| part.as_os_str().to_string_lossy().to_lowercase()).collect();
-    if names.iter().any(|name| name == ".git") {
-        return Some("git's own files are changed by git alone");
+/// What is guarded in one workspace, as its list stood when this was made.
+#[derive(Debug)]
+pub struct Guard {
+    root: PathBuf,
+    listed: Listed,
+    /// Device and inode of what is guarded against reading; found where first asked for. None: there is too much to know.
+    inodes: OnceLock<Option<HashSet<(u64, u64)>>>,
+}
+
+#[derive(Debug)]
+enum Listed {
+    Nothing,
+    /// The list cannot be read.
+    Everything,
+    These(Gitignore),
+}
+
+impl Guard {
+    /// For a workspace, links resolved.
+    pub fn new(root: &Path) -> Self {
+        Self { root: root.to_owned(), listed: listed(root), inodes: OnceLock::new() }
     }
-    if touch == Touch::Writes && names.first().is_some_and(|name| name == ".selfsmith" || name == IGNORE_FILE) {
-        return Some("it holds this program's own settings, which the person changes");
+
+    /// Why a path is guarded, as the end of a sentence; None where it is free.
+    pub fn why(&self, relative: &Path, touch: Touch) -> Option<&'static str> {
+        self.by_name(relative, touch).or_else(|| self.by_other_names(relative))
     }
-    if is_secret(&names) {
-        return Some("it looks like a file of secrets");
+
+    fn by_other_names(&self, relative: &Path) -> Option<&'static str> {
+        let metadata = fs::symlink_metadata(self.root.join(relative)).ok()?;
+        if !metadata.is_file() || metadata.nlink() < 2 {
+            return None;
+        }
+        match self.inodes.get_or_init(|| self.guarded_inodes()) {
+            Some(inodes) => {
+                let one = inodes.contains(&(metadata.dev(), metadata.ino()));
+                one.then_some("it is the same file as one that is guarded, under another name")
+            }
+            None => Some("it has other names, and there are too many files here to see whether one of them is guarded"),
+        }
     }
-    is_ignored(root, relative).then_some("the person listed it in .selfsmithignore")
+
+    fn guarded_inodes(&self) -> Option<HashSet<(u64, u64)>> {
+        let mut found = HashSet::new();
+        let walk = WalkBuilder::new(&self.root)
+            .standard_filters(false)
+            .follow_links(false)
+            .filter_entry(|entry| {
+                let is_bulk = entry.path().parent().is_some_and(|above| above.ends_with(".git"))
+                    && entry.file_name() == "objects";
+                let is_made = BULK.iter().any(|name| entry.file_name() == *name);
+                !(is_bulk || is_made)
+            })
+            .build();
+        for (n, entry) in walk.filter_map(Result::ok).enumerate() {
+            if n >= MAX_LOOKED_AT {
+                return None;
+            }
+            let relative = entry.path().strip_prefix(&self.root).unwrap_or(entry.path());
+            if entry.file_type().is_some_and(|kind| kind.is_file())
+                && self.by_name(relative, Touch::Reads).is_some()
+                && let Ok(metadata) = entry.metadata()
+            {
+                found.insert((metadata.dev(), metadata.ino()));
+            }
+        }
+        Some(found)
+    }
+
+    fn by_name(&self, relative: &Path, touch: Touch) -> Option<&'static str> {
+        let names: Vec<String> =
+            relative.components().map(|part| part.as_os_str().to_string_lossy().to_lowercase()).collect();
+        if names.iter().any(|name| name == ".git") {
+            return Some("git's own files are changed by git alone");
+        }
+        if touch == Touch::Writes && names.first().is_some_and(|name| name == ".selfsmith" || name == IGNORE_FILE) {
+            return Some("it holds this program's own settings, which the person changes");
+        }
+        if is_secret(&names) {
+            return Some("it looks like a file of secrets");
+        }
+        self.is_listed(relative).then_some("the person listed it in .selfsmithignore")
+    }
+
+    fn is_listed(&self, relative: &Path) -> bool {
+        match &self.listed {
+            Listed::Nothing => false,
+            Listed::Everything => true,
+            Listed::These(list) => {
+                let is_dir = self.root.join(relative).is_dir();
+                list.matched_path_or_any_parents(relative, is_dir).is_ignore()
+            }
+        }
+    }
 }
 
 fn is_secret(names: &[String]) -> bool {
@@ -60,20 +149,18 @@ fn is_sample(kind: &str) -> bool {
     matches!(kind, "example" | "sample" | "template" | "dist" | "defaults")
 }
 
-fn is_ignored(root: &Path, relative: &Path) -> bool {
-    let Ok(file) = File::open(root.join(IGNORE_FILE)) else { return false };
+fn listed(root: &Path) -> Listed {
+    let Ok(file) = File::open(root.join(IGNORE_FILE)) else { return Listed::Nothing };
     let mut text = Vec::new();
     if file.take(MAX_IGNORE_BYTES).read_to_end(&mut text).is_err() {
-        return true;
+        return Listed::Everything;
     }
     let mut builder = GitignoreBuilder::new(root);
     for line in String::from_utf8_lossy(&text).lines() {
         // A line that is no pattern guards nothing; the others still do.
         let _ = builder.add_line(None, line);
     }
-    let is_dir = root.join(relative).is_dir();
-    // A list that cannot be read guards everything.
-    builder.build().map_or(true, |list| list.matched_path_or_any_parents(relative, is_dir).is_ignore())
+    builder.build().map_or(Listed::Everything, Listed::These)
 }
 
 #[cfg(test)]
@@ -81,7 +168,7 @@ mod tests {
     use super::*;
 
     fn guarded_by_name(path: &str, touch: Touch) -> bool {
-        guarded(Path::new("/nowhere"), Path::new(path), touch).is_some()
+        Guard::new(Path::new("/nowhere")).why(Path::new(path), touch).is_some()
     }
 
     #[test]
@@ -95,5 +182,26 @@ mod tests {
             assert!(!guarded_by_name(path, Touch::Reads), "{path}");
         }
         assert!(guarded_by_name(".selfsmith/config.yaml", Touch::Writes));
+    }
+
+    #[test]
+    fn a_guarded_file_is_guarded_under_its_other_names_too_and_other_links_are_free() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir_all(at("deep/.git")).expect("folders");
+        for name in [".env", "deep/listed.txt", "deep/.git/config", "free.txt"] {
+            fs::write(at(name), name).expect("a file");
+        }
+        fs::write(at(IGNORE_FILE), "listed.txt\n").expect("a list");
+        fs::write(at(".gitignore"), ".env\n").expect("a list");
+        let links =
+            [(".env", "notes.txt"), ("deep/listed.txt", "b.txt"), ("deep/.git/config", "c.txt"), ("free.txt", "d.txt")];
+        for (name, link) in links {
+            fs::hard_link(at(name), at(link)).expect("a link");
+        }
+        let guard = Guard::new(folder.path());
+        let free = |name: &&(&str, &str)| guard.why(Path::new(name.1), Touch::Reads).is_none();
+        assert_eq!(links.iter().filter(free).collect::<Vec<_>>(), [&links[3]]);
+        assert_eq!(guard.why(Path::new("free.txt"), Touch::Writes), None);
     }
 }

@@ -14,6 +14,7 @@ pub mod preview;
 mod search;
 mod str_replace;
 mod view;
+mod whole;
 mod write_file;
 
 use crate::message::Outcome;

@@ -8,7 +8,7 @@ mod error;
 
 pub use error::PathError;
 
-use super::guard::{Touch, guarded};
+use super::guard::{Guard, Touch};
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs;
@@ -112,9 +112,14 @@ impl Workspace {
         relative.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
     }
 
+    /// What is guarded at present.
+    pub fn guard(&self) -> Guard {
+        Guard::new(&self.root)
+    }
+
     /// Whether tools may read a place below the root at all.
-    pub fn is_readable(&self, absolute: &Path) -> bool {
-        absolute.strip_prefix(&self.root).is_ok_and(|relative| guarded(&self.root, relative, Touch::Reads).is_none())
+    pub fn is_readable(&self, absolute: &Path, guard: &Guard) -> bool {
+        absolute.strip_prefix(&self.root).is_ok_and(|relative| guard.why(relative, Touch::Reads).is_none())
     }
 
     fn place(&self, written: &str, purpose: Purpose) -> Result<Place, PathError> {
@@ -184,7 +189,7 @@ impl Workspace {
     fn checked(&self, place: Place, purpose: Purpose) -> Result<Place, PathError> {
         let path = if place.relative.is_empty() { ".".to_owned() } else { place.relative.clone() };
         let touch = if purpose == Purpose::Look { Touch::Reads } else { Touch::Writes };
-        if let Some(why) = guarded(&self.root, Path::new(&place.relative), touch) {
+        if let Some(why) = self.guard().why(Path::new(&place.relative), touch) {
             return Err(PathError::Guarded { path, why });
         }
         match fs::symlink_metadata(&place.absolute) {

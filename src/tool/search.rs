@@ -62,6 +62,7 @@ pub fn walk<'a>(
     glob: Option<&'a Glob>,
     stop: &'a Stop,
 ) -> impl Iterator<Item = PathBuf> + 'a {
+    let guard = files.workspace.guard();
     ignore::WalkBuilder::new(start)
         .hidden(false)
         .require_git(false)
@@ -75,7 +76,7 @@ pub fn walk<'a>(
         .filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()))
         .take(MAX_FILES)
         .map(ignore::DirEntry::into_path)
-        .filter(move |path| glob.is_none_or(|glob| glob.fits(files, path)) && files.workspace.is_readable(path))
+        .filter(move |path| glob.is_none_or(|glob| glob.fits(files, path)) && files.workspace.is_readable(path, &guard))
 }
 
 /// Run the work on a thread where there is a runtime for it, so that the session stays awake.

@@ -3,10 +3,9 @@
 //! Promises: what `crate::edit` promises, and that the answer says when a place was found only by its layout. The file may
 //! have changed since it was viewed: then a miss says so.
 
-use super::create::made;
 use super::files::{self, Files, Knowledge};
 use super::paths::{Place, Purpose};
-use super::{Answer, Effect, Tool};
+use super::{Answer, Effect, Tool, whole};
 use crate::edit::encoding::{self, Text};
 use crate::edit::{Applied, Edit, EditError, Failed, How, Occurrences, apply, write};
 use futures::future::{BoxFuture, ready};
@@ -39,7 +38,7 @@ impl StrReplace {
             && !new.is_empty()
         {
             // An empty old text makes a file; one that holds anything is refused there.
-            return made(&self.files, &self.files.place(arguments, Purpose::Write)?, new);
+            return whole::made(&self.files, &self.files.place(arguments, Purpose::Write)?, new);
         }
         let place = self.files.place(arguments, Purpose::Edit)?;
         let before = files::load(&place)?;

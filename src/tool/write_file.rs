@@ -1,12 +1,11 @@
 //! `write_file`: the whole text of a file anew, if all of it was read in this session and is unchanged since.
 
-use super::create::made;
 use super::files::{self, Files, Knowledge};
 use super::paths::{Place, Purpose};
-use super::{Answer, Effect, Tool};
+use super::{Answer, Effect, Tool, whole};
 use crate::edit::{EditError, encoding, placeholder, write};
 use futures::future::{BoxFuture, ready};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// The tool.
@@ -23,10 +22,10 @@ impl WriteFile {
 
     fn answer(&self, arguments: &Map<String, Value>) -> Result<Answer, Answer> {
         let place = self.files.place(arguments, Purpose::Write)?;
-        let content = arguments.get("content").and_then(Value::as_str).unwrap_or_default();
+        let content = whole::content(arguments);
         match std::fs::symlink_metadata(&place.absolute) {
             Ok(metadata) if metadata.len() > 0 => self.rewritten(&place, content),
-            _ => made(&self.files, &place, content),
+            _ => whole::made(&self.files, &place, content),
         }
     }
 
@@ -53,11 +52,7 @@ impl WriteFile {
         let after = text.spell(&before, &content).map_err(|error| files::unedited(place, &error))?;
         let written = write::replace(&place.absolute, &before, &after).map_err(|error| files::unwritten(&error))?;
         self.files.wrote(place, &after);
-        let lines = content.lines().count();
-        let remark = files::remark(written);
-        Ok(Answer::done(format!("Wrote {} ({lines} lines).{remark}", place.relative)).with_detail(json!({
-            "files": [place.relative], "diff": files::difference(&place.relative, &text.body, &content),
-        })))
+        Ok(whole::told("Wrote", place, &text.body, &content, written))
     }
 }
 
@@ -77,18 +72,11 @@ impl Tool for WriteFile {
     }
 
     fn schema(&self) -> Value {
-        json!({
-            "type": "object",
-            "properties": {
-                "path": { "type": "string", "minLength": 1, "description": "the file, relative to the root" },
-                "content": { "type": "string", "description": "its whole new text" },
-            },
-            "required": ["path", "content"],
-        })
+        whole::schema("the file, relative to the root", "its whole new text")
     }
 
     fn body(&self) -> Option<&'static str> {
-        Some("content")
+        Some(whole::CONTENT)
     }
 
     fn effect(&self) -> Effect {
@@ -107,6 +95,7 @@ mod tests {
     use crate::tool::Surroundings;
     use crate::tool::view::View;
     use futures::executor::block_on;
+    use serde_json::json;
     use std::fs;
 
     struct Session {

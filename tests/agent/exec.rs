@@ -79,6 +79,9 @@ fn exit_2_a_wrong_command_line() {
         vec!["exec", "--cassette", "rewind", "f", "x"],
         vec!["exec", "--cassette", "replay", "missing.jsonl", "x"],
         vec!["-C", "no-such-folder", "exec", "x"],
+        vec!["-C", "/dev/null", "exec", "x"],
+        vec!["exec", "--strict", "x"],
+        vec!["exec", "--strict", "--cassette", "record", "f", "x"],
         vec!["resume", "no-such-session"],
         vec!["case", "no-such-kind"],
     ] {
@@ -86,6 +89,48 @@ fn exit_2_a_wrong_command_line() {
         assert_eq!(code(&output), 2, "{arguments:?}: {}", stderr(&output));
         assert!(!output.stderr.is_empty(), "{arguments:?} says nothing");
     }
+}
+
+#[test]
+fn event_lines_end_with_ended_even_where_the_work_cannot_begin() {
+    let world = World::new(vec![]);
+    for arguments in [
+        &["-C", "no-such-folder", "exec", "--json", "x"][..],
+        &["-C", "/dev/null", "exec", "--json", "x"],
+        &["exec", "--json", " "],
+        &["exec", "--json", "--strict", "x"],
+        &["exec", "--json", "--cassette", "replay", "missing.jsonl", "x"],
+    ] {
+        let output = world.run(arguments);
+        let told: Vec<Value> = events(&output).iter().map(|event| json!([event["seq"], event["type"]])).collect();
+        assert_eq!((code(&output), told), (2, vec![json!([1, "problem"]), json!([2, "ended"])]), "{arguments:?}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupt_while_the_prompt_is_read_is_told_in_event_lines() {
+    let world = World::new(vec![]);
+    let mut command = world.command(&["exec", "--json", "-"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
+    let pid = child.id();
+    // SIGINT is caught from the moment on that the program listens to it.
+    let caught = || {
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).map(str::trim).unwrap_or_default();
+        u64::from_str_radix(mask, 16).is_ok_and(|mask| mask & 0b10 != 0)
+    };
+    while !caught() {
+        assert!(child.try_wait().expect("its state").is_none(), "it ended by itself");
+        std::thread::yield_now();
+    }
+    let pid = nix::unistd::Pid::from_raw(pid.try_into().expect("a pid"));
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).expect("it is alive");
+    let keyboard = child.stdin.take();
+    let output = child.wait_with_output().expect("it ends");
+    drop(keyboard);
+    let last = events(&output).pop().expect("there are events");
+    assert_eq!((code(&output), &last["type"], &last["ending"]), (130, &json!("ended"), &json!("interrupted")));
 }
 
 #[test]
@@ -253,6 +298,27 @@ fn an_answer_that_a_full_disk_did_not_take_is_no_success() {
         assert_eq!(code(&output), 1, "{}", stderr(&output));
         assert!(stderr(&output).contains("could not write to standard output"), "{}", stderr(&output));
     }
+}
+
+#[test]
+fn an_answer_to_a_closed_stdout_is_no_success() {
+    for more in ["", "--json"] {
+        let world = World::new(vec![says("Hello.")]);
+        let mut command = Command::new("bash");
+        command.args(["-c", &format!("exec \"$0\" exec {more} x >&-"), env!("CARGO_BIN_EXE_selfsmith-agent")]);
+        world.fit(&mut command);
+        let output = command.output().expect("it runs");
+        assert_eq!(code(&output), 1, "{}", stderr(&output));
+        assert!(stderr(&output).contains("could not write to standard output"), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_record_that_cannot_be_kept_is_told_with_its_cause() {
+    let world = World::new(vec![says("Hello.")]);
+    let output = world.command(&["exec", "x"]).env("XDG_STATE_HOME", "/dev/null").output().expect("it runs");
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    assert!(stderr(&output).contains("Not a directory"), "{}", stderr(&output));
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! (`cargo test --test rules -- --nocapture`), not enforced.
 
 mod arrows;
+mod books;
 mod doors;
 mod pairs;
 mod source;
@@ -31,6 +32,12 @@ fn outside_things_are_reached_through_their_one_door() {
 #[test]
 fn every_tool_has_its_text_and_every_text_its_tool() {
     let faults = pairs::tools();
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn what_the_books_name_exists() {
+    let faults = books::faults();
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 

@@ -116,6 +116,20 @@ impl Repo {
         Ok(commits)
     }
 
+    /// What any of these commits stands on, and they themselves: each once, newest first, at most `limit`.
+    ///
+    /// # Errors
+    /// One of them is not there.
+    pub fn history(&self, tips: &[String], limit: usize) -> Result<Vec<Commit>, RepoError> {
+        let doing = || RepoError::git("read the history of the branches".to_owned());
+        let mut walk = self.inner.revwalk().map_err(doing())?;
+        walk.set_sorting(Sort::TIME).map_err(doing())?;
+        for tip in tips {
+            walk.push(oid(tip)?).map_err(doing())?;
+        }
+        walk.take(limit).map(|id| self.read_commit(&id.map_err(doing())?.to_string())).collect()
+    }
+
     /// Commits from `from` backwards along first parents, at most `limit`.
     ///
     /// # Errors

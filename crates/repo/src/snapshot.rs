@@ -48,6 +48,8 @@ pub struct Snapshot {
     pub problems: Vec<Problem>,
     /// How many files and folders were left out because the base's ignore files name them.
     pub ignored: usize,
+    /// The first of them.
+    pub ignored_first: Vec<TreePath>,
 }
 
 /// One thing that is wrong.
@@ -85,6 +87,8 @@ pub enum ProblemKind {
     TooMuch,
 }
 
+/// Ignored paths that are named.
+const MOST_NAMED: usize = 3;
 /// Folders in folders.
 const MAX_DEPTH: usize = 100;
 
@@ -108,6 +112,7 @@ impl Repo {
             changes: Vec::new(),
             problems: Vec::new(),
             ignored: 0,
+            ignored_first: Vec::new(),
             bytes: 0,
         };
         reader.read_all()?;
@@ -115,7 +120,8 @@ impl Repo {
         let empty = self.empty_tree()?;
         let tree = self.tree_with(&empty, &reader.changes)?;
         reader.problems.sort();
-        Ok(Snapshot { tree, problems: reader.problems, ignored: reader.ignored })
+        let Reader { problems, ignored, ignored_first, .. } = reader;
+        Ok(Snapshot { tree, problems, ignored, ignored_first })
     }
 
     /// The ignore files of a tree, each with its folder.
@@ -155,6 +161,7 @@ struct Reader<'a> {
     changes: Vec<Change>,
     problems: Vec<Problem>,
     ignored: usize,
+    ignored_first: Vec<TreePath>,
     bytes: u64,
 }
 
@@ -193,14 +200,14 @@ impl Reader<'_> {
                 let ignored = folder.ignored || self.is_ignored(&path, kind.is_dir());
                 if kind.is_dir() {
                     if ignored && !self.base_has_below(&path) {
-                        self.ignored += 1;
+                        self.leave_out(path);
                     } else if folder.depth >= MAX_DEPTH {
                         self.problem(&path, ProblemKind::TooDeep);
                     } else {
                         pending.push(Pending { path, depth: folder.depth + 1, ignored });
                     }
                 } else if ignored && !self.base.contains_key(&path) {
-                    self.ignored += 1;
+                    self.leave_out(path);
                 } else if self.changes.len() >= self.rules.max_files || self.bytes > self.rules.max_bytes {
                     self.problem(&path, ProblemKind::TooMuch);
                     return Ok(());
@@ -249,6 +256,13 @@ impl Reader<'_> {
         }
         self.changes.push(Change { path, entry: Some((mode, id)) });
         Ok(())
+    }
+
+    fn leave_out(&mut self, path: TreePath) {
+        self.ignored += 1;
+        if self.ignored_first.len() < MOST_NAMED {
+            self.ignored_first.push(path);
+        }
     }
 
     fn problem(&mut self, path: &TreePath, kind: ProblemKind) {

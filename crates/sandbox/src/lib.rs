@@ -42,7 +42,7 @@ mod workspace;
 
 pub use attended::attended;
 pub use cancel::Cancel;
-pub use entry::entry;
+pub use entry::{entry, stdout_was_closed};
 pub use environment::is_secret_name;
 pub use error::SandboxError;
 pub use finished::{End, Finished, Limit};

@@ -5,13 +5,15 @@ use crate::cycle::compose::{self, Composed, Composing};
 use crate::cycle::sanitize;
 use crate::judgement::candidate::{Candidate, Touched};
 use crate::judgement::gate::{GateName, GateOutcome, GateReport};
-use crate::judgement::progress::Progress;
+use crate::judgement::notices;
+use crate::judgement::progress::{Progress, Report};
 use crate::judgement::verdict::Verdict;
-use crate::judgement::weigh::{Baseline, Weigh};
+use crate::judgement::weigh::{Baseline, Weigh, WeighError};
 use crate::proposer::{Proposer, Task};
 use crate::rules::own;
-use crate::store::journal::{Arrow, Entry};
+use crate::store::journal::{Arrow, Attempt, Entry, Known};
 use crate::store::lineage;
+use crate::store::record::Record;
 use selfsmith_sandbox::Cancel;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -39,9 +41,10 @@ pub(super) fn attempts(
     work.enter(Entry::Started { arrow: Arrow::Baseline })?;
     let baseline = match weigh.baseline(&setup.base.commit, &setup.base.tree, report) {
         Ok(baseline) => baseline,
-        Err(e) => return Ok(Some(format!("{}: {}", e.what, e.hint))),
+        Err(e) => return Ok(Some(unweighed(&e, &setup.cancel))),
     };
     work.enter(Entry::Baselined { baseline: baseline.clone() })?;
+    told(report, notices::of_base(&baseline));
     if let Some(stopped) = interrupted() {
         return Ok(Some(stopped));
     }
@@ -88,10 +91,11 @@ fn one(
     }
     work.enter(Entry::Started { arrow: Arrow::Compose })?;
     let id = format!("{}-{}", setup.id, task.attempt);
-    let Composed { candidate, bounds } = composing(setup, &id, &line(setup)).folder(task.dir)?;
+    let Composed { candidate, bounds, left_out } = composing(setup, &id, &line(setup)).folder(task.dir)?;
     if candidate.is_none() {
         keep_outside(work)?;
     }
+    told(report, left_out.into_iter().collect());
     told_composed(setup, candidate.as_ref(), &bounds);
     work.enter(Entry::Composed { candidate: candidate.clone(), bounds: bounds.clone() })?;
     if let Some(stopped) = interrupted() {
@@ -105,7 +109,7 @@ fn one(
                 work.enter(Entry::Started { arrow: Arrow::Weigh })?;
                 let weighed = match weigh.weigh(candidate, baseline, report) {
                     Ok(weighed) => weighed,
-                    Err(e) => return Ok(Some(format!("{}: {}", e.what, e.hint))),
+                    Err(e) => return Ok(Some(unweighed(&e, &setup.cancel))),
                 };
                 with_bounds(bounds, weighed.reports, weighed.required)
             }
@@ -118,6 +122,7 @@ fn one(
     }
     work.enter(Entry::Weighed { reports, required })?;
     if let Some(verdict) = verdict_of(&work.known) {
+        told(report, work.known.last().map(noticed).unwrap_or_default());
         let verdict_on = candidate.map_or(id, |c| c.id);
         report(Progress::Judged { candidate: verdict_on, verdict });
     }
@@ -141,9 +146,10 @@ pub(crate) fn weighed_tree(
     work.enter(Entry::Started { arrow: Arrow::Baseline })?;
     let baseline = match weigh.baseline(&tests_from.base, &base_tree, report) {
         Ok(baseline) => baseline,
-        Err(e) => return Ok(Some(format!("{}: {}", e.what, e.hint))),
+        Err(e) => return Ok(Some(unweighed(&e, cancel))),
     };
     work.enter(Entry::Baselined { baseline: baseline.clone() })?;
+    told(report, notices::of_base(&baseline));
     if let Some(stopped) = interrupted() {
         return Ok(Some(stopped));
     }
@@ -154,7 +160,7 @@ pub(crate) fn weighed_tree(
     work.enter(Entry::Started { arrow: Arrow::Weigh })?;
     let weighed = match weigh.weigh(tests_from, &baseline, report) {
         Ok(weighed) => weighed,
-        Err(e) => return Ok(Some(format!("{}: {}", e.what, e.hint))),
+        Err(e) => return Ok(Some(unweighed(&e, cancel))),
     };
     if let Some(stopped) = interrupted() {
         return Ok(Some(stopped));
@@ -164,9 +170,32 @@ pub(crate) fn weighed_tree(
     let required = weighed.required.into_iter().filter(|g| *g != GateName::Bounds).collect();
     work.enter(Entry::Weighed { reports, required })?;
     if let Some(verdict) = verdict_of(&work.known) {
+        told(report, work.known.last().map(noticed).unwrap_or_default());
         report(Progress::Judged { candidate: candidate.id, verdict });
     }
     Ok(None)
+}
+
+/// Why nothing was weighed; where a person ended it, that is why, whatever else went wrong because of it.
+fn unweighed(error: &WeighError, cancel: &Cancel) -> String {
+    if cancel.is_cancelled() { INTERRUPTED.to_owned() } else { format!("could not {}: {}", error.what, error.hint) }
+}
+
+/// What the reports of an attempt say besides the verdict.
+fn noticed(attempt: &Attempt) -> Vec<String> {
+    attempt.weighed.as_ref().map(|(reports, _)| notices::of_reports(reports)).unwrap_or_default()
+}
+
+fn told(report: Report<'_>, notices: Vec<String>) {
+    for text in notices {
+        (report)(Progress::Notice { text });
+    }
+}
+
+/// Everything of the kind that a cycle has to say at its end.
+pub(super) fn notices(known: &Known) -> Vec<String> {
+    let base = known.baseline.as_ref().map(notices::of_base).unwrap_or_default();
+    base.into_iter().chain(known.last().map(noticed).unwrap_or_default()).collect()
 }
 
 fn composing<'a>(setup: &'a Setup<'a>, id: &'a str, line: &'a str) -> Composing<'a> {
@@ -217,19 +246,26 @@ fn with_bounds(
     (all, required)
 }
 
-/// The same change on the same base, refused before by the same judge: refused again, by the same gate.
+/// The same change on the same base, refused before by the same judge: refused again, by the same gate. The first refusal
+/// speaks; those that only repeated it stand on it.
+///
+/// What bounds refused before and let pass now lay in the proposer's folder (a pipe, a socket, a folder too deep) and not
+/// in the change: on the same tree they can say nothing else.
 fn refused_before(work: &Work<'_>, candidate: &Candidate) -> Result<Option<GateReport>, CycleError> {
-    for link in lineage::list(work.hands.repo)? {
-        let Verdict::Reject { gate, why } = &link.record.verdict else { continue };
-        let same = link.record.judge == work.hands.judge
-            && link.record.base == candidate.base
-            && link.record.candidate.as_ref().is_some_and(|c| c.touched == candidate.touched);
-        if same {
-            let why = format!("the same change was refused in {}: {why}", link.record.id);
-            return Ok(Some(gate_report(*gate, GateOutcome::Fail { why, repairable: false })));
-        }
-    }
-    Ok(None)
+    let links = lineage::list(work.hands.repo)?;
+    let same = |record: &Record| {
+        record.judge == work.hands.judge
+            && record.base == candidate.base
+            && record.candidate.as_ref().is_some_and(|c| c.touched == candidate.touched)
+    };
+    let first = links.iter().rev().filter(|link| same(&link.record)).find_map(|link| match &link.record.verdict {
+        Verdict::Reject { gate, why } if *gate != GateName::Bounds => Some((&link.record.id, *gate, why)),
+        _ => None,
+    });
+    Ok(first.map(|(id, gate, why)| {
+        let why = format!("the same change was refused in {id}: {why}");
+        gate_report(gate, GateOutcome::Fail { why, repairable: false })
+    }))
 }
 
 /// What must not enter the repository stays in the state folder, and is out of the way of what comes next.

@@ -145,7 +145,8 @@ fn operation(plan: &Plan) -> Operation {
         id: record.id.clone(),
         kind: record.kind,
         at: record.at,
-        what: format!("{}: {goal}", record.kind.word()),
+        // The title of an undo begins with its kind.
+        what: if record.kind == Kind::Undo { goal } else { format!("{}: {goal}", record.kind.word()) },
         moves: moves.collect(),
         authority: record.authority.clone(),
         undoes: record.about.clone().filter(|_| record.kind == Kind::Undo),

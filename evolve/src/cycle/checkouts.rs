@@ -35,12 +35,8 @@ pub(super) fn update(hands: Hands<'_>, seen: &CheckoutSeen, moved: &Move) -> Opt
             }
         }
     };
-    let mut told = how_to_catch_up(&seen.path, &why, moved, (&from.0, &to.0));
     let aside = in_the_way(hands, &seen.path, &from.0, &to.0);
-    if !aside.is_empty() {
-        told.push_str(&format!(". Move aside first what lies where the landing brings files: {}", aside.join(", ")));
-    }
-    Some(told)
+    Some(how_to_catch_up(&seen.path, &why, &aside, moved, (&from.0, &to.0)))
 }
 
 /// What lies in the checkout where the landing brings new files: git would replace it without a word where it is ignored.
@@ -72,13 +68,22 @@ fn described(work: &Work) -> String {
     }
 }
 
-fn how_to_catch_up(path: &Path, why: &str, moved: &Move, (from, to): (&str, &str)) -> String {
+/// The command brings files and index along and nothing else: `git apply` refuses, before it writes anything, where a file
+/// that the landing touches was changed or one that it brings is there already, also one that is ignored. `git read-tree -u`
+/// and `git checkout` replace ignored files without a word.
+fn how_to_catch_up(path: &Path, why: &str, aside: &[String], moved: &Move, (from, to): (&str, &str)) -> String {
+    let folder = quoted(path);
+    let first = if aside.is_empty() {
+        String::new()
+    } else {
+        format!("move aside first what lies where the landing brings files ({}); then: ", aside.join(", "))
+    };
     let branch = moved.name.strip_prefix("refs/heads/").unwrap_or(&moved.name);
     format!(
         "{branch} has moved, and the files in {} were left as they are: {why}. To catch up and keep your work: \
-         git -C {} read-tree -m -u {from} {to}",
+         {first}git -C {folder} update-index -q --refresh; git -C {folder} diff-tree -p --binary --full-index {from} {to} | \
+         git -C {folder} apply --index --whitespace=nowarn",
         path.display(),
-        quoted(path),
     )
 }
 

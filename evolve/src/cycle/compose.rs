@@ -48,6 +48,8 @@ pub struct Composed {
     pub candidate: Option<Candidate>,
     /// The bounds gate's report.
     pub bounds: GateReport,
+    /// What the base's ignore files left out of it, where that is something.
+    pub left_out: Option<String>,
 }
 
 /// The base's tree without what the proposer must not see.
@@ -64,7 +66,7 @@ impl Composing<'_> {
         if self.defences.up(Defence::Secrets)
             && let Some(why) = self.new_key_below(dir)?
         {
-            return Ok(Composed { candidate: None, bounds: refused(why, self.since(begun)) });
+            return Ok(Composed { candidate: None, bounds: refused(why, self.since(begun)), left_out: None });
         }
         let seen = visible(self.repo, self.base_tree)?;
         let rules = SnapshotRules { skip: LEFTOVERS, ..SnapshotRules::of(&seen.0) };
@@ -84,7 +86,8 @@ impl Composing<'_> {
             .map(|d| Change { path: d.path, entry: d.new.map(|side| (side.mode, side.id)) })
             .collect();
         let tree = self.repo.tree_with(&self.base_tree.0, &changes)?;
-        self.tree(&TreeId(tree), &oddities, begun)
+        let composed = self.tree(&TreeId(tree), &oddities, begun)?;
+        Ok(Composed { left_out: left_out(snapshot.ignored, &snapshot.ignored_first), ..composed })
     }
 
     /// Compose from a tree that holds the changes already.
@@ -96,7 +99,7 @@ impl Composing<'_> {
         let tree = self.with_line(tree)?;
         report.took = self.since(begun);
         let candidate = Candidate { id: self.id.to_owned(), base: self.base.clone(), tree, touched };
-        Ok(Composed { candidate: Some(candidate), bounds: report })
+        Ok(Composed { candidate: Some(candidate), bounds: report, left_out: None })
     }
 
     fn since(&self, begun: Duration) -> Duration {
@@ -278,6 +281,14 @@ pub fn changelog_with(text: &str, line: &str) -> String {
 
 fn is_hidden(path: &TreePath) -> bool {
     HIDDEN.iter().any(|hidden| path.is_within(hidden.as_bytes()))
+}
+
+/// A file that the proposer made and git would not see is no part of the change; builds leave such files too.
+fn left_out(number: usize, first: &[TreePath]) -> Option<String> {
+    let names: Vec<String> = first.iter().map(ToString::to_string).collect();
+    let more = if number > names.len() { " …" } else { "" };
+    let text = format!("the base's ignore files leave {number} paths out of the change: {}{more}", names.join(", "));
+    (number > 0).then_some(text)
 }
 
 fn refused(why: String, took: Duration) -> GateReport {

@@ -83,6 +83,8 @@ pub struct CycleEnd {
     pub landed: Option<CommitId>,
     /// Whether it was interrupted.
     pub interrupted: bool,
+    /// What a person should know besides: what proved nothing.
+    pub notices: Vec<String>,
 }
 
 /// Why the judge could not go on. What was begun is finished by the next command.
@@ -213,6 +215,7 @@ fn cycle_end(known: &Known, interrupted: bool) -> CycleEnd {
         landed: record.and_then(|record| record.landed.clone()),
         verdict,
         interrupted,
+        notices: attempt::notices(known),
     }
 }
 

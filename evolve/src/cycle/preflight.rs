@@ -3,6 +3,7 @@
 use super::CycleError;
 use crate::judgement::candidate::{CommitId, TreeId};
 use crate::rules::{RULES_PATH, Rules, RulesError};
+use crate::store::lineage::{self, LINEAGE_REF, NOTES_REF};
 use selfsmith_repo::{Mode, Repo};
 
 /// The commit that a cycle works on, fixed.
@@ -39,9 +40,31 @@ pub fn look(repo: &Repo, branch: Option<&str>) -> Result<Base, CycleError> {
         what: format!("work on {target}: it has no commit"),
         hint: "commit something to it first; the judge works from commits only".to_owned(),
     })?;
+    room_for_refs(repo)?;
+    // A chain that cannot be read could not be gone on with at the end either.
+    lineage::list(repo)?;
     let tree = TreeId(repo.tree_of(&commit)?);
     let rules = rules(repo, &tree)?;
     Ok(Base { commit: CommitId(commit), tree, target, rules })
+}
+
+/// Nothing of somebody else's stands where the judge's own refs must be.
+fn room_for_refs(repo: &Repo) -> Result<(), CycleError> {
+    let in_the_way = |name: &str, what: &str| CycleError::Target {
+        what: format!("keep the judge's own refs: {name} is there already, {what}"),
+        hint: format!("give it another name: git update-ref {name}-old {name} && git update-ref -d {name}"),
+    };
+    for folder in ["refs/selfsmith", "refs/selfsmith/candidates", "refs/selfsmith/undone", "refs/notes"] {
+        if repo.read_ref(folder)?.is_some() {
+            return Err(in_the_way(folder, "a ref where the folder for them must be"));
+        }
+    }
+    for name in [LINEAGE_REF, NOTES_REF] {
+        if let Some(found) = repo.refs(&format!("{name}/"))?.first() {
+            return Err(in_the_way(&found.name, &format!("below {name}, which must be a ref itself")));
+        }
+    }
+    Ok(())
 }
 
 /// The rules of a tree: its own, or the defaults for a Cargo project.

@@ -41,11 +41,14 @@ pub fn line(text: &str, most: usize) -> String {
     cut(&flat, most)
 }
 
-/// A commit message out of what a proposer said; `fallback` where that leaves nothing.
+/// A commit message out of what a proposer said; `fallback` is the subject where the first line had to be changed, so that
+/// no leftover of an order becomes a title.
 pub fn message(said: &str, fallback: &str) -> Message {
     let text = harmless(said);
+    let whole = said.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let kept = harmless(whole) == whole;
     let mut lines = text.lines().map(str::trim_end).skip_while(|l| l.is_empty());
-    let first = lines.next().unwrap_or_default();
+    let first = if kept { lines.next().unwrap_or_default() } else { "" };
     let subject = line(first, MAX_SUBJECT);
     let subject = if subject.is_empty() { line(fallback, MAX_SUBJECT) } else { subject };
     let subject = if subject.is_empty() { "Change made by an agent".to_owned() } else { subject };
@@ -238,6 +241,10 @@ mod tests {
         let said = super::message("\n\nAdd a flag\n\n\nWhy: none\n\n", "goal");
         assert_eq!((said.subject.as_str(), said.body.as_str()), ("Add a flag", "Why: none"));
         assert_eq!(super::message("Signed-off-by: x", "the goal").subject, "the goal");
+        let mended = super::message("Fixes #12: count better\n\nWhy", "the goal");
+        assert_eq!((mended.subject.as_str(), mended.body.as_str()), ("the goal", ": count better\n\nWhy"));
+        let dropped = super::message("Selfsmith-Gates: all\nleft over", "the goal");
+        assert_eq!((dropped.subject.as_str(), dropped.body.as_str()), ("the goal", "left over"));
         assert_eq!(super::message("", "").subject, "Change made by an agent");
     }
 

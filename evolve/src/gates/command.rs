@@ -3,7 +3,7 @@
 //! Promises that scripts of the base which a command names are the base's, whatever the candidate made of them.
 
 use super::{Bench, Draft};
-use crate::judgement::gate::{GateOutcome, GateReport};
+use crate::judgement::gate::{BLIND, GateOutcome, GateReport};
 use crate::rules::CommandLine;
 use crate::workshop::{BIN, Files, Side, Target, WorkshopError};
 use serde::{Deserialize, Serialize};
@@ -14,6 +14,8 @@ use std::time::Duration;
 
 /// Wall time of a command, where neither the rules nor the base say more.
 const LIMIT: Duration = Duration::from_secs(60);
+/// Characters kept of the last line that it printed.
+const LONGEST_SAID: usize = 160;
 /// Bytes kept of its output.
 const OUTPUT: usize = 64 * 1024;
 
@@ -24,6 +26,9 @@ pub struct Ran {
     pub command: String,
     /// Why it does not hold.
     pub trouble: Option<String>,
+    /// The last line that it printed, where it does not hold.
+    #[serde(default)]
+    pub said: Option<String>,
     /// Whether it ran out of time.
     pub timed_out: bool,
     /// Milliseconds it took.
@@ -66,7 +71,22 @@ pub fn look(bench: &Bench<'_>, line: &CommandLine, limits: &[&Ran]) -> Result<Ra
     };
     let timed_out = done.end == selfsmith_sandbox::End::TimedOut;
     let wall_ms = u64::try_from(done.wall.as_millis()).unwrap_or(u64::MAX);
-    Ok(Ran { command, trouble, timed_out, wall_ms, log })
+    let said = trouble.as_ref().and_then(|_| last_said(&format!("{stdout}{stderr}")));
+    Ok(Ran { command, trouble, said, timed_out, wall_ms, log })
+}
+
+impl Ran {
+    /// Why it does not hold, with what it said last.
+    pub fn why(&self) -> Option<String> {
+        let trouble = self.trouble.as_ref()?;
+        Some(self.said.as_ref().map_or_else(|| trouble.clone(), |said| format!("{trouble}: {said}")))
+    }
+}
+
+/// The last line with something in it, short.
+fn last_said(text: &str) -> Option<String> {
+    let line = text.lines().map(str::trim).rfind(|line| !line.is_empty())?;
+    Some(line.chars().take(LONGEST_SAID).collect())
 }
 
 /// At least a minute, and five times the slower run of the base.
@@ -97,6 +117,9 @@ fn restore(from: &Path, to: &Path) -> Result<(), WorkshopError> {
 
 /// Judge the runs of a gate's commands; `base` in the same order. `again` runs a command once more on the base.
 ///
+/// A command that fails on both sides is a whole suite that says nothing: whether the change breaks what it should have
+/// checked is a person's question. One that the change mends holds.
+///
 /// # Errors
 /// From `again`.
 pub fn judge(
@@ -106,12 +129,17 @@ pub fn judge(
     again: &mut dyn FnMut(usize) -> Result<Ran, WorkshopError>,
 ) -> Result<GateReport, WorkshopError> {
     draft.count("commands", seen.len() as u64);
+    let mut blind: Vec<(&Ran, &Ran)> = Vec::new();
+    let mut fixed = 0;
     for (at, ran) in seen.iter().enumerate() {
-        let was = base.get(at);
-        let Some(trouble) = &ran.trouble else { continue };
-        if was.is_some_and(|was| was.trouble.is_some()) {
-            // It does not hold on the base either: no new failure.
-            draft.count("failing_on_the_base", 1);
+        let was = base.get(at).filter(|was| was.trouble.is_some());
+        let Some(trouble) = &ran.trouble else {
+            fixed += u64::from(was.is_some());
+            continue;
+        };
+        if let Some(was) = was {
+            // It does not hold on the base either: no new failure, and no proof.
+            blind.push((was, ran));
             continue;
         }
         if ran.timed_out && again(at)?.timed_out {
@@ -122,7 +150,18 @@ pub fn judge(
         let result = GateOutcome::Fail { why: trouble.clone(), repairable: true };
         return Ok(draft.report(result, &ran.log));
     }
-    Ok(draft.pass())
+    draft.add("fixed", fixed);
+    draft.add(BLIND, blind.len() as u64);
+    let Some((was, ran)) = blind.first() else { return Ok(draft.pass()) };
+    let log: String = blind.iter().filter_map(|(_, ran)| Some(format!("{}\n{}", ran.why()?, ran.log))).collect();
+    let why = ran.why().unwrap_or_default();
+    let as_before = if was.trouble == ran.trouble {
+        "on the base as well".to_owned()
+    } else {
+        format!("and on the base otherwise ({})", was.why().unwrap_or_default())
+    };
+    let why = format!("{why}, {as_before}, so nothing that it checks was proven: mend it on the base");
+    Ok(draft.report(GateOutcome::Ask { why }, &log))
 }
 
 #[cfg(test)]
@@ -145,7 +184,21 @@ mod tests {
         let fine = || ran(None, false);
         assert_eq!(outcome(fine(), fine(), fine()), GateOutcome::Pass);
         assert!(matches!(outcome(fine(), ran(Some("ended with 1"), false), fine()), GateOutcome::Fail { .. }));
-        assert_eq!(outcome(ran(Some("x"), false), ran(Some("x"), false), fine()), GateOutcome::Pass);
+    }
+
+    #[test]
+    fn what_fails_on_both_sides_proves_nothing_and_what_is_mended_holds() {
+        let red = |why| ran(Some(why), false);
+        let fine = || ran(None, false);
+        let asks =
+            |outcome: &GateOutcome, with: &str| matches!(outcome, GateOutcome::Ask { why } if why.contains(with));
+        assert!(asks(&outcome(red("x"), red("x"), fine()), "on the base as well"));
+        assert!(asks(&outcome(red("x"), red("y"), fine()), "otherwise (x)"));
+        assert_eq!(outcome(red("x"), fine(), fine()), GateOutcome::Pass);
+        let draft = Draft::of(GateName::Scenarios);
+        let both = judge(draft, &[red("x"), red("x")], &[red("x"), fine()], &mut |_| Ok(fine())).unwrap();
+        assert_eq!((both.counts.get("fixed"), both.counts.get(BLIND)), (Some(&1), Some(&1)));
+        assert!(asks(&both.result, "x"), "one suite that is mended does not speak for another: {both:?}");
     }
 
     #[test]

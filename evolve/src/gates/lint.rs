@@ -92,8 +92,8 @@ pub fn judge(mut draft: Draft, base: &Seen, seen: &Seen, silenced: &[Finding]) -
         return Draft { gate: GateName::Build, ..draft }.repairable("it does not compile", broken);
     }
     if base.broken.is_some() {
-        // The base's findings are unknown, so none can be called new.
-        return draft.pass();
+        // The base's findings are unknown, so none can be called new; the baseline says so.
+        return draft.report(GateOutcome::Pass, "the base does not compile, so no finding could be called new\n");
     }
     let mut new: Vec<&String> = Vec::new();
     let mut log = String::new();

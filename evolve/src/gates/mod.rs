@@ -177,6 +177,13 @@ impl Draft {
         self.counts.insert(name.to_owned(), number);
     }
 
+    /// More of a figure; nothing where there is none.
+    pub fn add(&mut self, name: &str, number: u64) {
+        if number > 0 {
+            *self.counts.entry(name.to_owned()).or_default() += number;
+        }
+    }
+
     /// End.
     pub fn report(self, result: GateOutcome, log: &str) -> GateReport {
         GateReport { gate: self.gate, result, took: self.began.elapsed(), log: bounded(log), counts: self.counts }

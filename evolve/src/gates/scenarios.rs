@@ -6,7 +6,7 @@
 
 use super::command::{self, Ran};
 use super::{Bench, Draft};
-use crate::judgement::gate::{GateName, GateReport};
+use crate::judgement::gate::{BLIND, GateName, GateOutcome, GateReport};
 use crate::rules::Cases;
 use crate::workshop::{BIN, Side, WorkshopError};
 use selfsmith_sandbox::{Bind, BindMode, Limits};
@@ -85,6 +85,9 @@ fn options(bench: &Bench<'_>) -> Result<Options, WorkshopError> {
 
 /// Judge the candidate.
 ///
+/// A case that fails on both sides proves nothing. Where it fails otherwise than before, or no case of the base holds,
+/// whether the change breaks what should have been checked is a person's question.
+///
 /// # Errors
 /// From running a command once more on the base.
 pub fn judge(
@@ -98,15 +101,49 @@ pub fn judge(
     if let Some(gone) = base.cases.keys().find(|name| !seen.cases.contains_key(*name)) {
         return Ok(draft.fail(format!("the scenario {gone} did not run"), ""));
     }
-    let failing = seen.cases.iter().filter(|(_, faults)| !faults.is_empty());
-    let new: Vec<_> = failing.filter(|(name, _)| base.cases.get(*name).is_none_or(Vec::is_empty)).collect();
+    let was_red = |name: &String| base.cases.get(name).is_some_and(|faults| !faults.is_empty());
+    let failing = || seen.cases.iter().filter(|(_, faults)| !faults.is_empty());
+    let new: Vec<_> = failing().filter(|(name, _)| !was_red(name)).collect();
     draft.count("failed", new.len() as u64);
     if let Some((name, faults)) = new.first() {
         let why = format!("the scenario {name} does not hold: {}", faults.first().map_or("", String::as_str));
         let log: String = new.iter().map(|(name, faults)| format!("{name}:\n  {}\n", faults.join("\n  "))).collect();
         return Ok(draft.repairable(why, &log));
     }
-    command::judge(draft, &base.commands, &seen.commands, again)
+    let blind: Vec<_> = failing().collect();
+    draft.add(
+        "fixed",
+        base.cases.keys().filter(|name| was_red(name) && !blind.iter().any(|(b, _)| b == name)).count() as u64,
+    );
+    draft.add(BLIND, blind.len() as u64);
+    let mut report = command::judge(draft, &base.commands, &seen.commands, again)?;
+    let log: String = blind
+        .iter()
+        .map(|(name, faults)| format!("{name} (fails on the base as well):\n  {}\n", faults.join("\n  ")))
+        .collect();
+    report.log = super::bounded(&format!("{log}{}", report.log));
+    if let (GateOutcome::Pass, Some(why)) = (&report.result, question(base, seen, &blind)) {
+        report.result = GateOutcome::Ask { why };
+    }
+    Ok(report)
+}
+
+/// What cases that fail on both sides leave to a person.
+fn question(base: &Seen, seen: &Seen, blind: &[(&String, &Vec<String>)]) -> Option<String> {
+    let otherwise = blind.iter().find_map(|(name, faults)| {
+        let before = base.cases.get(*name)?;
+        let new = faults.iter().find(|fault| !before.contains(fault))?;
+        Some(format!("the scenario {name} fails on the base as well, but otherwise: {new}"))
+    });
+    // What the candidate brings itself is no proof that it breaks nothing.
+    let holds = |name: &&String| seen.cases.get(*name).is_some_and(Vec::is_empty);
+    let nothing = blind.first().filter(|_| !base.cases.keys().any(|name| holds(&name)));
+    otherwise.or_else(|| {
+        nothing.map(|(name, faults)| {
+            let fault = faults.first().map_or("", String::as_str);
+            format!("no scenario of the base holds, there or here, so nothing was proven: {name}: {fault}")
+        })
+    })
 }
 
 /// The draft of this gate.
@@ -138,5 +175,19 @@ mod tests {
         assert!(matches!(outcome(&base, &seen(&[("s/a", &[])])), GateOutcome::Fail { repairable: false, .. }));
         let new_and_red = seen(&[("s/a", &[]), ("s/b", &[]), ("s/new", &["exit 1"])]);
         assert!(matches!(outcome(&base, &new_and_red), GateOutcome::Fail { repairable: true, .. }));
+    }
+
+    #[test]
+    fn a_case_that_fails_on_both_sides_proves_nothing() {
+        let asks = |outcome: GateOutcome, with: &str| matches!(outcome, GateOutcome::Ask { why } if why.contains(with));
+        let red = seen(&[("s/a", &["exit 1"])]);
+        assert!(asks(outcome(&red, &red), "no scenario of the base holds"));
+        assert!(asks(outcome(&red, &seen(&[("s/a", &["exit 1"]), ("s/new", &[])])), "no scenario of the base holds"));
+        assert_eq!(outcome(&red, &seen(&[("s/a", &[])])), GateOutcome::Pass, "it was mended");
+        let two = |fault| seen(&[("s/a", &[fault]), ("s/b", &[])]);
+        assert!(asks(outcome(&two("exit 1"), &two("exit 101")), "otherwise: exit 101"));
+        let report = judge(draft(), &two("exit 1"), &two("exit 1"), &mut |_| Ok(Ran::default())).unwrap();
+        assert_eq!((report.result, report.counts.get(BLIND)), (GateOutcome::Pass, Some(&1)));
+        assert!(report.log.contains("s/a (fails on the base as well)"), "{}", report.log);
     }
 }

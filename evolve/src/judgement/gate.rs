@@ -58,6 +58,9 @@ impl fmt::Display for GateName {
     }
 }
 
+/// The figure of a report for what fails on both sides, and so proves nothing.
+pub const BLIND: &str = "failing_on_the_base";
+
 /// What a gate found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "kebab-case")]

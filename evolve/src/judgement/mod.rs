@@ -4,6 +4,7 @@
 pub mod candidate;
 pub mod defence;
 pub mod gate;
+pub mod notices;
 pub mod progress;
 pub mod verdict;
 pub mod weigh;

@@ -58,6 +58,9 @@ impl Facts {
         };
         let unformatted = self.format.unformatted.len();
         say(GateName::Format, (unformatted > 0).then(|| format!("rustfmt would change {unformatted} files")));
+        say(GateName::Format, self.format.trouble.as_ref().map(|_| "rustfmt cannot read the sources".to_owned()));
+        let unlinted = "it does not compile with all its targets, so no finding can be called new";
+        say(GateName::Lint, self.lint.broken.as_ref().map(|_| unlinted.to_owned()));
         say(GateName::Build, self.build.broken.clone());
         let failing = |results: &BTreeMap<String, String>| {
             let names: Vec<&String> = results.iter().filter(|(_, r)| *r == "FAILED").map(|(name, _)| name).collect();
@@ -65,7 +68,7 @@ impl Facts {
         };
         let results = self.tests.results();
         let odd = self.tests.runs.iter().find_map(|(name, run)| run.odd.as_ref().map(|odd| format!("{name}: {odd}")));
-        let commands = |ran: &[command::Ran]| ran.iter().find_map(|ran| ran.trouble.clone());
+        let commands = |ran: &[command::Ran]| ran.iter().find_map(command::Ran::why);
         let why =
             self.tests.broken.clone().or_else(|| failing(&results)).or(odd).or_else(|| commands(&self.tests.commands));
         say(GateName::Tests, why);

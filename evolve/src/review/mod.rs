@@ -7,6 +7,7 @@ pub mod undo;
 
 pub mod decide;
 pub mod verify;
+mod witnesses;
 
 use crate::cycle::candidate_ref;
 use crate::judgement::candidate::{CommitId, TreeId};

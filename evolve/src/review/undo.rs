@@ -13,6 +13,11 @@ use crate::store::ops::{self, Operation};
 use crate::store::record::{End, Kind, Record};
 use selfsmith_repo::Repo;
 
+/// Beginning of the title of an undo.
+const UNDO: &str = "Undo ";
+/// … and of the undo of one.
+const BRING_BACK: &str = "Bring back ";
+
 /// Undo this operation, by its id; the newest where none is named.
 pub fn undo(deciding: &Deciding<'_>, id: Option<&str>) -> Result<Decided, ReviewError> {
     let durable = deciding.hands.durable()?;
@@ -48,7 +53,7 @@ fn opened(deciding: &Deciding<'_>, operation: &Operation, moved: &Move, base: &C
     Opened {
         id: deciding.id.clone(),
         kind: Kind::Undo,
-        goal: format!("Undo {}", operation.what),
+        goal: title(operation),
         proposer: "undo".to_owned(),
         model: None,
         base: base.clone(),
@@ -60,6 +65,17 @@ fn opened(deciding: &Deciding<'_>, operation: &Operation, moved: &Move, base: &C
         about: Some(operation.id.clone()),
         authority: Some(deciding.authority.clone()),
         judge: deciding.hands.judge.to_owned(),
+    }
+}
+
+/// What undoing it is called: an undo of an undo brings back what that one took.
+fn title(operation: &Operation) -> String {
+    let said = operation.what.strip_prefix(&format!("{}: ", operation.kind.word())).unwrap_or(&operation.what);
+    let undone = Some(said).filter(|_| operation.kind == Kind::Undo);
+    match (undone.and_then(|said| said.strip_prefix(UNDO)), undone.and_then(|said| said.strip_prefix(BRING_BACK))) {
+        (Some(what), _) => format!("{BRING_BACK}{what}"),
+        (_, Some(what)) => format!("{UNDO}{what}"),
+        (None, None) => format!("{UNDO}\"{said}\""),
     }
 }
 

@@ -1,8 +1,9 @@
-//! `review verify`: the chain is whole, every verdict follows from its evidence, what landed is what was judged.
+//! `review verify`: the chain is whole and lacks nothing that others tell of, every verdict follows from its evidence, what
+//! landed is what was judged.
 //!
 //! Reads only. Each fault is one sentence about one link; no fault means that all of it holds.
 
-use super::ReviewError;
+use super::{ReviewError, witnesses};
 use crate::cycle::candidate_ref;
 use crate::cycle::compose;
 use crate::judgement::candidate::{Candidate, Touched, TreeId};
@@ -11,6 +12,7 @@ use crate::rules::Rules;
 use crate::store::evidence::{self, Evidence};
 use crate::store::lineage::{self, LINEAGE_REF, Link, NOTES_REF};
 use crate::store::record::{End, Kind};
+use crate::store::state::StateFolder;
 use selfsmith_repo::Repo;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -24,8 +26,8 @@ pub struct Fault {
     pub what: String,
 }
 
-/// Check everything.
-pub fn verify(repo: &Repo) -> Result<Vec<Fault>, ReviewError> {
+/// Check everything. `state` is the folder of this machine: what its journals and operation log tell of must be recorded.
+pub fn verify(repo: &Repo, state: &StateFolder) -> Result<Vec<Fault>, ReviewError> {
     let links = match lineage::list(repo) {
         Ok(links) => links,
         Err(lineage::LineageError::Damaged { commit, what }) => return Ok(vec![Fault { id: commit, what }]),
@@ -44,6 +46,7 @@ pub fn verify(repo: &Repo) -> Result<Vec<Fault>, ReviewError> {
         }
         one(repo, link, &mut say)?;
     }
+    faults.extend(witnesses::missing(repo, state, &seen)?);
     Ok(faults)
 }
 

@@ -5,6 +5,7 @@
 
 use crate::judgement::candidate::{Candidate, Proposal, TreeId};
 use crate::judgement::gate::{GateName, GateReport};
+use crate::judgement::weigh::Baseline;
 use crate::store::journal::{Attempt, Known};
 use selfsmith_repo::{Change, Mode, Repo, RepoError, TreePath};
 use serde::Serialize;
@@ -19,6 +20,8 @@ const MAX_NOTE: usize = 1 << 20;
 pub struct Evidence {
     /// The base's rules, as YAML.
     pub rules: String,
+    /// What was known of the base; none where it was never learned.
+    pub baseline: Option<Baseline>,
     /// Attempts in order.
     pub attempts: Vec<Weighing>,
 }
@@ -62,6 +65,7 @@ pub fn read(repo: &Repo, tree: &TreeId) -> Result<Evidence, RepoError> {
     if let Some(bytes) = file(repo, tree, "rules.yaml")? {
         evidence.rules = String::from_utf8_lossy(&bytes).into_owned();
     }
+    evidence.baseline = parsed(repo, tree, "baseline.json")?;
     for n in 0.. {
         let Some(reports) = parsed(repo, tree, &format!("attempts/{n}/reports.json"))? else { break };
         evidence.attempts.push(Weighing {

@@ -87,7 +87,7 @@ pub enum Command {
 #[derive(Debug, Clone, Args)]
 pub struct Where {
     /// The repository; by default the one that holds the present folder.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", global = true)]
     pub repo: Option<PathBuf>,
 }
 
@@ -261,6 +261,16 @@ mod tests {
             assert!(!is_own(Some(OsStr::new(other))), "{other}");
         }
         assert!(!is_own(None));
+    }
+
+    #[test]
+    fn the_repository_may_be_named_after_any_word() {
+        let all =
+            ["list", "show x", "approve x", "reject x", "revert x", "verify"].map(|word| format!("review {word}"));
+        for line in all.into_iter().chain(["evolve", "review", "undo", "ops", "lineage"].map(str::to_owned)) {
+            let words = ["selfsmith"].into_iter().chain(line.split(' ')).chain(["--repo", "X"]);
+            assert!(Cli::try_parse_from(words).is_ok(), "{line}");
+        }
     }
 
     #[test]

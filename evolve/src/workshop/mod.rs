@@ -153,7 +153,7 @@ pub enum WorkshopError {
         source: io::Error,
     },
     /// A person interrupted.
-    #[error("go on: it was interrupted")]
+    #[error("finish: it was interrupted")]
     Cancelled,
 }
 

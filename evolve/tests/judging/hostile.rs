@@ -35,7 +35,7 @@ fn refused_at_bounds(word: &str, does: impl FnMut(&Path)) -> World {
     assert!(end.why.contains(word), "{}", end.why);
     assert!(gates.weighed.borrow().is_empty(), "it was built");
     assert_eq!(world.rev(MAIN), base);
-    assert_eq!(selfsmith::review::verify(&world.repo()).unwrap(), []);
+    assert_eq!(selfsmith::review::verify(&world.repo(), &world.state()).unwrap(), []);
     world
 }
 

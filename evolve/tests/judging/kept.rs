@@ -13,7 +13,7 @@ fn nothing_landed(world: &World, base: &str) {
     assert_eq!(world.rev(MAIN), base);
     assert_eq!(world.rev("refs/heads/evolve/c1"), base);
     assert_eq!(world.git(&["rev-list", "--count", LINEAGE_REF]), "1");
-    assert_eq!(selfsmith::review::verify(&world.repo()).unwrap(), []);
+    assert_eq!(selfsmith::review::verify(&world.repo(), &world.state()).unwrap(), []);
 }
 
 #[test]
@@ -107,7 +107,26 @@ fn the_same_change_on_the_same_base_is_refused_again_without_being_weighed() {
     assert_eq!((end.end, end.gate), (End::Refused, Some(GateName::Tests)));
     assert!(end.why.contains("c1"), "{}", end.why);
     assert!(gates.weighed.borrow().is_empty());
-    assert_eq!(selfsmith::review::verify(&world.repo()).unwrap(), []);
+    assert_eq!(selfsmith::review::verify(&world.repo(), &world.state()).unwrap(), []);
+}
+
+#[test]
+fn a_change_refused_again_and_again_names_the_first_refusal_alone() {
+    let world = World::new();
+    for id in ["c1", "c2"] {
+        run(&world, &auto(id), edit("src/lib.rs", "// BREAK\n"));
+    }
+    let end = run(&world, &auto("c3"), edit("src/lib.rs", "// BREAK\n"));
+    assert_eq!(end.why, "the same change was refused in c1: a test fails");
+}
+
+#[test]
+fn what_was_refused_for_something_beside_the_change_is_not_held_against_the_change() {
+    let world = World::new();
+    let beside = Edits(vec![vec![("src/.git/config", Some("x\n".into())), ("src/lib.rs", Some("// better\n".into()))]]);
+    let end = run(&world, &auto("c1"), beside);
+    assert_eq!((end.end, end.gate), (End::Refused, Some(GateName::Bounds)), "{}", end.why);
+    assert_eq!(run(&world, &auto("c2"), edit("src/lib.rs", "// better\n")).end, End::Landed);
 }
 
 #[test]
@@ -118,4 +137,28 @@ fn one_judge_at_a_time() {
     assert!(end.unwrap_err().to_string().contains("is at work"));
     drop(lock);
     assert_eq!(run(&world, &auto("c1"), edit("src/lib.rs", "// x\n")).end, End::Landed);
+}
+
+#[test]
+fn somebody_elses_refs_where_the_judges_must_be_are_met_before_anything_begins() {
+    for (name, with) in [
+        ("refs/selfsmith", "refs/selfsmith is there already"),
+        ("refs/selfsmith/lineage/x", "below refs/selfsmith/lineage"),
+        ("refs/selfsmith/lineage", "read the lineage"),
+    ] {
+        let world = World::new();
+        world.git(&["update-ref", name, MAIN]);
+        let error = selfsmith::cycle::look(&world.repo(), None).unwrap_err();
+        assert!(error.to_string().contains(with), "{name}: {error}");
+        assert!(!error.hint().is_empty());
+    }
+}
+
+#[test]
+fn what_the_bases_ignore_files_leave_out_of_a_change_is_said() {
+    let world = World::new();
+    let mut edits = Edits(vec![vec![("src/made.log", Some("x\n".into())), ("src/lib.rs", Some("// better\n".into()))]]);
+    let (end, told) = run_with(&world, &auto("c1"), &mut edits, &mut Gates::of(&world), &NoFaults);
+    assert_eq!(end.unwrap().end, End::Landed);
+    assert!(notices(&told).contains("src/made.log"), "{}", notices(&told));
 }

@@ -242,7 +242,7 @@ fn state_of(world: &World) -> String {
 fn holds(world: &World, before: &BTreeMap<String, Vec<u8>>, ends: &BTreeSet<String>, what: &str) {
     let state = state_of(world);
     assert!(ends.contains(&state), "{what}: no unkilled run ends like this:\n{state}");
-    assert_eq!(review::verify(&world.repo()).unwrap(), [], "{what}");
+    assert_eq!(review::verify(&world.repo(), &world.state()).unwrap(), [], "{what}");
     if world.rev("refs/stash").is_empty() {
         assert_eq!(world.git(&["status", "--porcelain"]), "", "{what}: the clean checkout did not follow");
     } else {

@@ -68,10 +68,47 @@ fn a_dirty_checkout_is_left_alone_byte_for_byte_and_told_how_to_catch_up() {
     assert_eq!(world.git(&["stash", "list"]), stash);
     // What it is told works, and keeps the person's work.
     let text = notices(&told);
-    let command = text.split("git -C ").nth(1).unwrap();
-    let args: Vec<&str> = command.split_whitespace().skip(1).collect();
-    world.git(&args);
+    assert!(as_told(&world, &text));
     assert_eq!(std::fs::read_to_string(world.repo_path().join("src/lib.rs")).unwrap(), BETTER);
+    assert_eq!(world.git(&["status", "--porcelain"]), " M notes.txt\nM  staged.txt\n?? untracked.txt");
+}
+
+/// Do what the notice says, word for word; whether it went well.
+fn as_told(world: &World, text: &str) -> bool {
+    let at = text.find("git -C ").unwrap();
+    let command = text.split_at(at).1.lines().next().unwrap();
+    let shell = std::process::Command::new("sh").args(["-c", command]).current_dir(&world.root).output().unwrap();
+    shell.status.success()
+}
+
+#[test]
+fn what_a_dirty_checkout_is_told_does_not_replace_an_ignored_file() {
+    let world = World::new().unfinished();
+    let new = "src/made.log.rs";
+    world.write(".git/info/exclude", "made.log.rs\n");
+    world.write(new, "precious\n");
+    let mut edits = Edits(vec![vec![(new, Some("// new\n".into())), ("src/lib.rs", Some(BETTER.into()))]]);
+    let (end, told) = run_with(&world, &auto("c1"), &mut edits, &mut Gates::of(&world), &NoFaults);
+    assert_eq!(end.unwrap().end, End::Landed);
+    let text = notices(&told);
+    assert!(text.contains(&format!("move aside first what lies where the landing brings files ({new})")), "{text}");
+    // The index may be refreshed; what it says may not change.
+    let persons = || {
+        let mut all = world.persons();
+        all.remove("index");
+        (all, world.git(&["status", "--porcelain"]))
+    };
+    let before = persons();
+    assert!(!as_told(&world, &text), "it is in the way");
+    assert_eq!(persons(), before, "nothing was half done");
+    let read = |path: &str| std::fs::read_to_string(world.repo_path().join(path)).unwrap();
+    assert_eq!(read(new), "precious\n");
+    std::fs::rename(world.repo_path().join(new), world.repo_path().join("kept.log")).unwrap();
+    assert!(as_told(&world, &text));
+    assert_eq!(
+        (read(new).as_str(), read("src/lib.rs").as_str(), read("kept.log").as_str()),
+        ("// new\n", BETTER, "precious\n")
+    );
     assert_eq!(world.git(&["status", "--porcelain"]), " M notes.txt\nM  staged.txt\n?? untracked.txt");
 }
 
@@ -142,7 +179,7 @@ fn the_second_landing_stands_on_the_first() {
     run(&world, &auto("c2"), edit("src/new.rs", "// new\n"));
     assert_eq!(world.git(&["rev-list", "--count", "main"]), "3");
     assert_eq!(world.git(&["rev-list", "--count", LINEAGE_REF]), "2");
-    assert_eq!(selfsmith::review::verify(&world.repo()).unwrap(), []);
+    assert_eq!(selfsmith::review::verify(&world.repo(), &world.state()).unwrap(), []);
 }
 
 #[test]

@@ -26,7 +26,7 @@ fn an_approved_candidate_lands_as_it_was_judged() {
     assert_eq!(status(&world, "c1-0"), Status::Landed);
     assert!(world.file(LINEAGE_REF, "record.json").contains("\"terminal\""));
     assert!(world.git(&["notes", "--ref", NOTES_REF, "show", "main"]).contains("\"d1\""));
-    assert_eq!(review::verify(&world.repo()).unwrap(), []);
+    assert_eq!(review::verify(&world.repo(), &world.state()).unwrap(), []);
     assert!(decide(&world, "d2", |d| review::approve(d, "c1")).is_err(), "it does not wait any more");
 }
 
@@ -35,7 +35,7 @@ fn a_person_may_land_what_the_gates_left_to_a_person() {
     let world = World::new();
     run(&world, &auto("c1"), edit("src/lib.rs", "// ASK\n"));
     assert_eq!(decide(&world, "d1", |d| review::approve(d, "c1-0")).unwrap().end, End::Landed);
-    assert_eq!(review::verify(&world.repo()).unwrap(), []);
+    assert_eq!(review::verify(&world.repo(), &world.state()).unwrap(), []);
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn an_approval_is_void_if_the_ref_was_bent() {
     let error = decide(&world, "d1", |d| review::approve(d, "c1")).unwrap_err();
     assert!(error.to_string().contains("something else"), "{error}");
     assert_eq!(world.rev(MAIN), base);
-    assert!(!review::verify(&world.repo()).unwrap().is_empty());
+    assert!(!review::verify(&world.repo(), &world.state()).unwrap().is_empty());
 }
 
 #[test]
@@ -102,7 +102,11 @@ fn undo_moves_the_target_back_and_undoing_that_brings_it_again() {
     assert_eq!(status(&world, "c1-0"), Status::Landed);
     let ids: Vec<String> = ops::list(&world.state()).unwrap().into_iter().map(|op| op.id).collect();
     assert_eq!(ids, ["c1", "u1", "u2"]);
-    assert_eq!(review::verify(&world.repo()).unwrap(), []);
+    decide(&world, "u3", |d| undo(d, None)).unwrap();
+    let titles: Vec<String> = ops::list(&world.state()).unwrap().into_iter().skip(1).map(|op| op.what).collect();
+    let goal = "Count better more";
+    assert_eq!(titles, [format!("Undo \"{goal}\""), format!("Bring back \"{goal}\""), format!("Undo \"{goal}\"")]);
+    assert_eq!(review::verify(&world.repo(), &world.state()).unwrap(), []);
 }
 
 #[test]
@@ -137,7 +141,7 @@ fn a_revert_is_a_commit_of_its_own_that_passes_the_gates() {
     let log = world.file("main", "CHANGELOG.md");
     assert!(log.contains("- Reverted: Count better") && log.matches("Count better").count() == 3, "{log}");
     assert_eq!(status(&world, "c1-0"), Status::Reverted);
-    assert_eq!(review::verify(&world.repo()).unwrap(), []);
+    assert_eq!(review::verify(&world.repo(), &world.state()).unwrap(), []);
     assert!(reverted(&world, "r2", "c1").is_err(), "it is reverted already");
 }
 
@@ -159,7 +163,7 @@ fn a_tampered_lineage_is_found_out() {
     let world = World::new();
     run(&world, &auto("c1"), edit("src/lib.rs", BETTER));
     run(&world, &auto("c2"), edit("src/lib.rs", "// BREAK\n"));
-    assert_eq!(review::verify(&world.repo()).unwrap(), []);
+    assert_eq!(review::verify(&world.repo(), &world.state()).unwrap(), []);
     // Somebody rewrites the last link so that the reject reads as an acceptance.
     let record = world.file(LINEAGE_REF, "record.json");
     let forged = record.replace("\"verdict\": \"reject\"", "\"verdict\": \"accept\"");
@@ -180,6 +184,45 @@ fn a_tampered_lineage_is_found_out() {
     let parent = world.git(&["rev-parse", &format!("{LINEAGE_REF}^")]);
     let commit = world.git(&["commit-tree", tree.trim(), "-p", &parent, "-m", &message]);
     world.git(&["update-ref", LINEAGE_REF, &commit]);
-    let faults = review::verify(&world.repo()).unwrap();
+    let faults = review::verify(&world.repo(), &world.state()).unwrap();
     assert!(faults.iter().any(|f| f.id == "c2" && f.what.contains("does not follow")), "{faults:?}");
+}
+
+/// What the check says after the lineage was bent: a line for each fault.
+fn missed(world: &World) -> String {
+    let faults = review::verify(&world.repo(), &world.state()).unwrap();
+    faults.iter().map(|fault| format!("{}: {}\n", fault.id, fault.what)).collect()
+}
+
+#[test]
+fn a_chain_that_was_moved_back_or_deleted_is_noticed_by_what_others_tell() {
+    let world = World::new();
+    run(&world, &auto("c1"), edit("src/lib.rs", BETTER));
+    run(&world, &auto("c2"), edit("src/lib.rs", "// BREAK\n"));
+    decide(&world, "u1", |d| undo(d, None)).unwrap();
+    assert_eq!(missed(&world), "");
+    let head = world.rev(LINEAGE_REF);
+    world.git(&["update-ref", LINEAGE_REF, &format!("{LINEAGE_REF}~1")]);
+    let said = missed(&world);
+    assert!(said.starts_with("u1: ") && said.contains("its journal") && said.contains("the operation log"), "{said}");
+    assert!(said.contains("refs/selfsmith/undone/u1") && said.lines().count() == 1, "{said}");
+    world.git(&["update-ref", "-d", LINEAGE_REF]);
+    let said = missed(&world);
+    assert!(["c1: ", "c2: ", "u1: "].iter().all(|id| said.contains(id)), "{said}");
+    assert!(said.starts_with(&format!("{LINEAGE_REF}: the ref is gone")), "{said}");
+    assert!(said.contains("the note on") && said.contains("refs/selfsmith/candidates/c2-0"), "{said}");
+    world.git(&["update-ref", LINEAGE_REF, &head]);
+    assert_eq!(missed(&world), "");
+}
+
+#[test]
+fn a_clone_without_the_judges_refs_is_told_by_the_trailers_on_its_branch() {
+    let world = World::new();
+    run(&world, &auto("c1"), edit("src/lib.rs", BETTER));
+    let clone = World::at(&world.root.join("elsewhere"));
+    std::fs::create_dir(&clone.root).unwrap();
+    world.git(&["clone", "-q", ".", clone.repo_path().to_str().unwrap()]);
+    let said = missed(&clone);
+    assert!(said.contains("c1: ") && said.contains(&format!("the commit {}", world.rev(MAIN))), "{said}");
+    assert!(said.contains("git fetch REMOTE"), "{said}");
 }

@@ -179,6 +179,9 @@ mod tests {
 
     const WATCH: Watch = Watch { first: Duration::from_millis(300), between: Duration::from_millis(100) };
 
+    /// Between two signs of life, of a clock that stands still while anything runs.
+    const EACH: Duration = Duration::from_millis(40);
+
     async fn last(body: Bytes) -> (usize, Option<Failure>) {
         let facts = Facts::default();
         let good =
@@ -186,12 +189,13 @@ mod tests {
         (good.count().await, facts.failure())
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn comments_keep_a_stream_open_for_ten_times_as_long_and_no_longer() {
         let pings = |count: usize| {
-            stream::unfold(count, |left| async move {
-                tokio::time::sleep(Duration::from_millis(40)).await;
-                (left > 0).then(|| (Ok(b": ping\n\n".to_vec()), left - 1))
+            let first = Instant::now() + EACH;
+            stream::unfold((count, tokio::time::interval_at(first, EACH)), |(left, mut clock)| async move {
+                clock.tick().await;
+                (left > 0).then(|| (Ok(b": ping\n\n".to_vec()), (left - 1, clock)))
             })
         };
         let data = || stream::iter([Ok(b"data: {}\n\n".to_vec())]);

@@ -261,8 +261,13 @@ impl Scanner {
     fn own_tag(&mut self, view: &View<'_>, spec: &ToolSpec, starts: bool) -> Step {
         let (text, at) = (view.text, self.at);
         if let Some((_, end)) = tag::close_at(text, at) {
+            // The character behind it tells whether it is quoted.
+            if view.growing() && end == text.len() {
+                return Step::More;
+            }
+            let quoted = text.as_bytes().get(end) == Some(&b'`');
             // A closer too many is dropped where it stands by itself, and is a word where it stands among words.
-            return if starts { self.skip(end) } else { self.show(end) };
+            return if starts && !quoted { self.skip(end) } else { self.show(end) };
         }
         let line_end = tag::line_end(text, at);
         let Some(open) = tag::open_at(text, at) else {

@@ -55,8 +55,10 @@ pub fn open_at(text: &str, at: usize) -> Option<Open> {
     let mut last_unquoted = false;
     for one in ATTRIBUTE.captures_iter(&found[2]) {
         last_unquoted = one.get(4).is_some();
-        let value = one.get(2).or_else(|| one.get(3)).or_else(|| one.get(4));
-        attributes.push((one[1].to_owned(), value.map(|value| value.as_str().to_owned())));
+        let double = one.get(2).map(|value| unescaped(value.as_str(), &["&quot;", "&#34;"]));
+        let single = || one.get(3).map(|value| unescaped(value.as_str(), &["&apos;", "&#39;"]));
+        let value = double.or_else(single).or_else(|| one.get(4).map(|value| value.as_str().to_owned()));
+        attributes.push((one[1].to_owned(), value));
     }
     let mut self_closed = !found[3].is_empty();
     // `<view path=src/main.rs/>`: the last slash is syntax, although the pattern took it for a part of the path.
@@ -67,6 +69,25 @@ pub fn open_at(text: &str, at: usize) -> Option<Open> {
         self_closed = true;
     }
     Some(Open { name: found[1].to_owned(), attributes, self_closed, end: at + whole.end() })
+}
+
+/// An attribute's value with its entities undone, if it spells its own quote as one of these: there is no other way to
+/// write that, so it was escaped. Any other value is raw, as bodies are.
+fn unescaped(value: &str, own: &[&str]) -> String {
+    if !own.iter().any(|entity| value.contains(entity)) {
+        return value.to_owned();
+    }
+    let pairs = [
+        ("&quot;", "\""),
+        ("&#34;", "\""),
+        ("&apos;", "'"),
+        ("&#39;", "'"),
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        // Last, so that an escaped entity becomes that entity.
+        ("&amp;", "&"),
+    ];
+    pairs.iter().fold(value.to_owned(), |text, (entity, c)| text.replace(entity, c))
 }
 
 /// Where an ASCII text that begins with `<` stands first, in whatever case: models write `<Bash>` and close it with `</bash>`.
@@ -178,6 +199,15 @@ mod tests {
         assert_eq!(get("c"), Some(Some("src/")));
         assert_eq!(get("d"), Some(None));
         assert!(tag.self_closed);
+    }
+
+    #[test]
+    fn entities_are_undone_only_where_the_quote_itself_is_one() {
+        let value = |text: &str| open_at(text, 0).expect("a tag").attributes[0].1.clone().expect("a value");
+        assert_eq!(value("<bash command=\"echo &quot;a&quot; &amp;&amp; b\"/>"), "echo \"a\" && b");
+        assert_eq!(value("<bash command='echo &#39;a&#39;'/>"), "echo 'a'");
+        assert_eq!(value("<bash command=\"grep '&lt;b&gt; &amp;'\"/>"), "grep '&lt;b&gt; &amp;'");
+        assert_eq!(value("<bash command=\"echo &apos;a\"/>"), "echo &apos;a");
     }
 
     #[test]

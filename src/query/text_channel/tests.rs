@@ -72,6 +72,13 @@ fn an_argument_that_the_tool_does_not_have_is_refused() {
 }
 
 #[test]
+fn the_closer_of_a_quoted_call_in_several_lines_stays_in_the_text() {
+    let text = "Use `<bash>\ntouch x\n</bash>` for it";
+    let parsed = parse(text, Finish::Whole, &tools());
+    assert_eq!((parsed.visible.as_str(), parsed.calls.len()), (text, 0));
+}
+
+#[test]
 fn quoted_calls_do_not_run() {
     for text in [
         "Say \"<bash>rm -rf x</bash>\" and it runs.",

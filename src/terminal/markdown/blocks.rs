@@ -3,6 +3,9 @@
 /// Lines that one block may have before it is printed as it stands.
 const MAX_LINES: usize = 400;
 
+/// Characters of a line of words that are waited for before a part of it is final: titles and tables are shorter.
+const FLOW: usize = 60;
+
 /// One final piece.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece {
@@ -13,6 +16,11 @@ pub enum Piece {
         /// Columns that it stood in from the left.
         indent: usize,
         /// Its lines.
+        text: String,
+    },
+    /// The beginning of a long line of words, up to a blank where no markup is open; the rest of the line follows.
+    Flow {
+        /// The words, the blank included.
         text: String,
     },
     /// A fenced block of code begins.
@@ -55,6 +63,7 @@ impl Splitter {
         let mut pieces = Vec::new();
         for part in text.split_inclusive('\n') {
             self.line.push_str(part);
+            self.flow(&mut pieces);
             if part.ends_with('\n') {
                 let line = std::mem::take(&mut self.line);
                 self.take(line.trim_end_matches(['\n', '\r']), &mut pieces);
@@ -82,6 +91,21 @@ impl Splitter {
         }
         self.gap = false;
         pieces
+    }
+
+    /// What of the present line can go out before its end: the same whatever the chunks, because each place depends on
+    /// nothing but the text before it and the letter after it.
+    fn flow(&mut self, pieces: &mut Vec<Piece>) {
+        let words = self.line.starts_with(char::is_alphabetic);
+        if self.fence.is_some() || !words || !self.block.is_empty() {
+            return;
+        }
+        while let Some(at) = final_until(&self.line) {
+            let rest = self.line.split_off(at);
+            let text = std::mem::replace(&mut self.line, rest);
+            self.due_gap(pieces);
+            pieces.push(Piece::Flow { text });
+        }
     }
 
     fn take(&mut self, line: &str, pieces: &mut Vec<Piece>) {
@@ -133,6 +157,27 @@ impl Splitter {
             pieces.push(Piece::Gap);
         }
     }
+}
+
+/// The first place behind enough characters that stands before a word and outside of any markup.
+fn final_until(line: &str) -> Option<usize> {
+    let mut marks = [('`', 0_usize), ('*', 0), ('_', 0), ('~', 0)];
+    let mut before = ' ';
+    for (n, (at, c)) in line.char_indices().enumerate() {
+        let closed = marks.iter().all(|(_, count)| count.is_multiple_of(2));
+        if n >= FLOW && before == ' ' && closed && c.is_alphabetic() {
+            return Some(at);
+        }
+        // Links, tags, cells, escapes and entities: how they end is seen only at the end of the line.
+        if matches!(c, '[' | '<' | '|' | '\\' | '&') {
+            return None;
+        }
+        if let Some((_, count)) = marks.iter_mut().find(|(mark, _)| *mark == c) {
+            *count += 1;
+        }
+        before = c;
+    }
+    None
 }
 
 fn indent(line: &str) -> usize {

@@ -1,6 +1,6 @@
 //! Markdown while it streams: what is printed is final, scrollback is never rewritten.
 //!
-//! A block is printed when it is complete, a line of code when its line is. Text comes from a model: control characters
+//! A block is printed when it is complete, a line of code when its line is, a long line of words by and by. Text comes from a model: control characters
 //! are made harmless before anything is styled.
 
 mod blocks;
@@ -34,12 +34,13 @@ pub struct Markdown {
     splitter: Splitter,
     highlighter: Highlighter,
     started: bool,
+    columns: usize,
 }
 
 impl Markdown {
-    /// A fresh stream.
-    pub fn new(colours: Colours, ground: Ground) -> Self {
-        Self { splitter: Splitter::default(), highlighter: Highlighter::new(colours, ground), started: false }
+    /// A fresh stream for a terminal of so many columns.
+    pub fn new(colours: Colours, ground: Ground, columns: usize) -> Self {
+        Self { splitter: Splitter::default(), highlighter: Highlighter::new(colours, ground), started: false, columns }
     }
 
     /// A piece of text came: what can be printed now, line ends included.
@@ -68,10 +69,12 @@ impl Markdown {
                 Piece::Gap if !self.started => continue,
                 Piece::Gap => out.push('\n'),
                 Piece::Block { indent, text } => {
-                    for line in render::block(&text) {
+                    for line in render::block(&text, self.columns.saturating_sub(indent)) {
                         out.push_str(&format!("{}{line}\n", " ".repeat(indent)));
                     }
                 }
+                // A piece of a line is one line; the blank at its end is not for the parser.
+                Piece::Flow { text } => out.push_str(&format!("{} ", render::block(&text, self.columns).concat())),
                 Piece::CodeStart { language } => self.highlighter.start(&language),
                 Piece::CodeLine { indent, text } => {
                     out.push_str(&format!("{}{}\n", " ".repeat(indent + 2), self.highlighter.line(&text)));
@@ -89,10 +92,11 @@ mod tests {
     use super::*;
 
     const TEXT: &str = "# Title\n\nSome **bold** and `code`\nsecond line\n\n- one\n- two\n  - deep\n\n```rust\nfn a() {}\n\n\
-                        let x = 1;\n```\n\n| a | b |\n|---|--:|\n| 中文 | 2 |\n\n1. first\n   ```sh\n   ls\n   ```\n2. second\n> quote\n\nend";
+                        let x = 1;\n```\n\n| a | b |\n|---|--:|\n| 中文 | 2 |\n\n1. first\n   ```sh\n   ls\n   ```\n2. second\n> quote\n\n\
+                        A line of so many words that it is *shown* before its end, with `code`, a [link](x), and an end\n\nend";
 
     fn whole(text: &str, pieces: &[&str]) -> String {
-        let mut markdown = Markdown::new(Colours::Indexed, Ground::Dark);
+        let mut markdown = Markdown::new(Colours::Indexed, Ground::Dark, 80);
         let mut out: String = pieces.iter().map(|piece| markdown.push(piece)).collect();
         out.push_str(&markdown.finish());
         assert!(!text.is_empty());
@@ -120,9 +124,30 @@ mod tests {
 
     #[test]
     fn a_line_of_code_is_printed_before_its_block_ends() {
-        let mut markdown = Markdown::new(Colours::Indexed, Ground::Dark);
+        let mut markdown = Markdown::new(Colours::Indexed, Ground::Dark, 80);
         let shown = markdown.push("```\nfirst\nsec");
         assert!(shown.contains("first") && !shown.contains("sec"));
+    }
+
+    #[test]
+    fn a_long_line_of_words_shows_before_it_ends_and_markup_only_whole() {
+        let mut markdown = Markdown::new(Colours::Indexed, Ground::Dark, 80);
+        let words = "word ".repeat(20);
+        let mut shown = markdown.push(&words);
+        assert!(shown.starts_with("word word") && shown.len() >= 60 && !shown.contains('\n'), "{shown:?}");
+        shown.push_str(&markdown.push("and **bo"));
+        assert!(!shown.contains("bo"), "{shown:?}");
+        shown.push_str(&markdown.push("ld** end"));
+        shown.push_str(&markdown.finish());
+        assert_eq!(console::strip_ansi_codes(&shown), format!("{words}and bold end\n"));
+    }
+
+    #[test]
+    fn a_table_wider_than_the_terminal_is_told_row_by_row() {
+        let text = format!("| name | note |\n|---|---|\n| a | 你好 |\n| {} | x |\n", "long cell ".repeat(8));
+        let out = whole(&text, &[&text]);
+        assert!(out.contains("name: a\nnote: 你好\n") && out.contains("note: x"), "{out}");
+        assert!(!out.contains('│') && !out.contains('┼'), "{out}");
     }
 
     #[test]

@@ -3,9 +3,9 @@
 use console::{Style, measure_text_width};
 use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd};
 
-/// The lines of a block.
-pub fn block(text: &str) -> Vec<String> {
-    let mut page = Page::default();
+/// The lines of a block; a table that is wider than so many columns is told row by row.
+pub fn block(text: &str, columns: usize) -> Vec<String> {
+    let mut page = Page { columns, ..Page::default() };
     for event in
         Parser::new_ext(text, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS)
     {
@@ -17,6 +17,7 @@ pub fn block(text: &str) -> Vec<String> {
 
 #[derive(Default)]
 struct Page {
+    columns: usize,
     lines: Vec<String>,
     line: String,
     /// What stands before each line: quote bars and indentation.
@@ -173,6 +174,10 @@ impl Page {
         let width =
             |n: usize| rows.iter().filter_map(|row| row.get(n)).map(|c| measure_text_width(c)).max().unwrap_or(0);
         let widths: Vec<usize> = (0..columns).map(width).collect();
+        let prefix: usize = self.prefix.iter().map(|prefix| measure_text_width(prefix)).sum();
+        if prefix + widths.iter().sum::<usize>() + 3 * columns.saturating_sub(1) > self.columns {
+            return self.told(&rows);
+        }
         for (n, row) in rows.iter().enumerate() {
             let cells: Vec<String> = row
                 .iter()
@@ -184,6 +189,21 @@ impl Page {
             if n == 0 {
                 let rule: Vec<String> = widths.iter().map(|width| "─".repeat(*width)).collect();
                 self.line = rule.join("─┼─");
+                self.end_line();
+            }
+        }
+    }
+
+    /// The rows of a table one after the other, each cell behind the name of its column.
+    fn told(&mut self, rows: &[Vec<String>]) {
+        let Some((names, rows)) = rows.split_first() else { return };
+        for (n, row) in rows.iter().enumerate() {
+            if n > 0 {
+                self.line.push_str(&style().dim().apply_to("─".repeat(self.columns.min(20))).to_string());
+                self.end_line();
+            }
+            for (name, cell) in names.iter().zip(row) {
+                self.line = format!("{name}: {cell}");
                 self.end_line();
             }
         }

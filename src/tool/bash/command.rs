@@ -4,7 +4,7 @@ use super::{Settings, screen, walls};
 use crate::tool::Surroundings;
 use selfsmith_sandbox::{
     Cancel, Captured, End, Environment, Finished, Job, Limits, Loopback, MissingWall, Program, SandboxError, Stream,
-    run,
+    Wall, run,
 };
 use serde_json::{Value, json};
 use std::error::Error;
@@ -201,16 +201,22 @@ impl Shell {
         Environment { keep, set }
     }
 
-    /// A hint where it looks as if a wall stood in the way.
+    /// A hint where it looks as if a wall stood in the way: what held around this very command, and no more.
     pub(super) fn hint(&self, ran: &Ran) -> Option<String> {
-        let settings = &self.0.settings;
+        let Inner { settings, root, .. } = self.0.as_ref();
         let met = settings.sandbox && SIGNS.iter().any(|sign| ran.stderr.contains(sign) || ran.stdout.contains(sign));
+        let lacks = |walls: &[Wall]| ran.missing.iter().any(|missing| walls.contains(&missing.wall));
+        // Only mounts make exceptions within a folder that may be written; in a room inside of a room there are none.
+        let mounts = !lacks(&[Wall::UserNamespace, Wall::MountNamespace]);
         met.then(|| {
+            let writing = if mounts || !lacks(&[Wall::Landlock]) {
+                "may write only in the workspace and in temporary folders"
+            } else {
+                "are not fully kept from writing elsewhere"
+            };
+            let git = if mounts && root.join(".git").exists() { ", not to .git/hooks or .git/config" } else { "" };
             let network = if settings.network { "" } else { ", and have no network beyond this machine's loopback" };
-            format!(
-                "[sandbox: commands may write only in the workspace and in temporary folders, not to .git/hooks or \
-                 .git/config{network}]\n"
-            )
+            format!("[sandbox: commands {writing}{git}{network}]\n")
         })
     }
 }

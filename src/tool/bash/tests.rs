@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::message::Outcome;
+use selfsmith_sandbox::{MissingWall, Wall};
 
 fn tool(root: &std::path::Path) -> Bash {
     let environment = std::env::vars_os().collect();
@@ -140,4 +141,24 @@ async fn hooks_and_keys_are_out_of_reach_and_commits_work() {
     assert!(answer.text.contains("[sandbox: ") && !answer.text.contains("secret"), "{}", answer.text);
     assert!(!root.join(".git/hooks/pre-commit").exists());
     assert!(!std::fs::read_to_string(root.join(".git/config")).unwrap().contains("hooksPath"));
+}
+
+#[test]
+fn the_hint_of_a_wall_claims_only_what_held() {
+    let root = tempfile::tempdir().unwrap();
+    std::fs::create_dir(root.path().join(".git")).unwrap();
+    let shell = Shell::new(&Surroundings { root: root.path().to_owned(), ..Surroundings::default() });
+    let hint = |missing: &[Wall]| {
+        let missing = missing.iter().map(|wall| MissingWall { wall: *wall, why: String::new() }).collect();
+        let (stdout, stderr) = (String::new(), "Permission denied".to_owned());
+        let took = Duration::from_secs(1);
+        shell.hint(&Ran { end: End::Exit(1), stdout, stderr, truncated: false, took, missing }).unwrap()
+    };
+    assert!(hint(&[]).contains("only in the workspace") && hint(&[]).contains(".git/hooks"), "{}", hint(&[]));
+    for nested in [&[Wall::MountNamespace][..], &[Wall::UserNamespace, Wall::MountNamespace]] {
+        let hint = hint(nested);
+        assert!(hint.contains("only in the workspace") && !hint.contains(".git/hooks"), "{hint}");
+    }
+    let hint = hint(&[Wall::MountNamespace, Wall::Landlock]);
+    assert!(!hint.contains("only in the workspace") && !hint.contains(".git/hooks"), "{hint}");
 }

@@ -142,3 +142,16 @@ fn trees_merge_as_a_rebase_would() {
     let both = repo.tree_with(&ours, &[change]).unwrap();
     assert_eq!(repo.merge_trees(&base, &ours, &theirs).unwrap(), Merged::Tree(both));
 }
+
+#[test]
+fn a_history_of_several_branches_has_each_commit_once() {
+    let world = World::with_base();
+    let (repo, tree, head) = (world.repo(), world.tree(), world.head());
+    let on_top =
+        |message| repo.commit(NewCommit { tree: &tree, parents: &[&head], author: &me(), message, when: NOW }).unwrap();
+    let (one, two) = (on_top("one"), on_top("two"));
+    let ids: Vec<String> = repo.history(&[one.clone(), two.clone()], 10).unwrap().into_iter().map(|c| c.id).collect();
+    assert_eq!((ids.len(), ids.contains(&one), ids.contains(&two), ids.contains(&head)), (3, true, true, true));
+    assert_eq!(repo.history(&[one, two], 2).unwrap().len(), 2);
+    assert!(repo.history(&[], 2).unwrap().is_empty());
+}

@@ -3,7 +3,7 @@
 use super::{Left, Run, Seen};
 use crate::gates::Draft;
 use crate::judgement::defence::{Defence, Defences};
-use crate::judgement::gate::{GateOutcome, GateReport};
+use crate::judgement::gate::{BLIND, GateOutcome, GateReport};
 use crate::reading::harness::TestResult;
 use crate::reading::inline::{Compared, What};
 use std::collections::{BTreeMap, BTreeSet};
@@ -63,6 +63,7 @@ pub fn judge(
     judge.runs();
     judge.files();
     judge.inline();
+    judge.nothing_held();
     if judge.doubts.is_empty() || judge.doubts.len() > MOST_DOUBTS || judge.hopeless() {
         return Judged::Report(judge.report(draft));
     }
@@ -80,6 +81,10 @@ struct Judge<'a> {
     asked: Vec<String>,
     unknown: Vec<String>,
     doubts: BTreeSet<Doubt>,
+    /// What fails on both sides, and so proves nothing.
+    blind: Vec<String>,
+    /// Tests of the base that hold here.
+    held: u64,
     log: String,
     counts: BTreeMap<&'static str, u64>,
 }
@@ -102,6 +107,8 @@ impl<'a> Judge<'a> {
             asked: Vec::new(),
             unknown: Vec::new(),
             doubts: BTreeSet::new(),
+            blind: Vec::new(),
+            held: 0,
             log: String::new(),
             counts: BTreeMap::new(),
         }
@@ -142,7 +149,9 @@ impl<'a> Judge<'a> {
         }
         let was_odd = was.and_then(|was| was.odd.as_ref());
         if let Some(odd) = &run.odd {
-            if was_odd != Some(odd) {
+            if was_odd == Some(odd) {
+                self.blind_suite(name, odd);
+            } else {
                 self.bad(format!("{name}: {odd}"), true, &run.log);
             }
         } else if !run.libtest {
@@ -162,12 +171,37 @@ impl<'a> Judge<'a> {
         match was {
             None if run.exit != Some(0) => self.bad(format!("{name} ended with {}", exit_word(run)), true, &run.log),
             None => {}
-            Some(was) if was.exit != Some(0) => self.add("failing_on_the_base", 1),
+            Some(was) if was.exit != Some(0) && run.exit == Some(0) => self.fixed(),
+            Some(was) if was.exit != Some(0) => self.blind_suite(name, &format!("it ended with {}", exit_word(run))),
             Some(_) if run.exit != Some(0) => self.bad(format!("{name} ended with {}", exit_word(run)), true, &run.log),
             Some(was) if was.digest.is_some() && was.digest != run.digest => {
                 self.asked.push(format!("{name} has a harness of its own and prints something else than on the base"));
             }
-            Some(_) => {}
+            Some(_) => self.held += 1,
+        }
+    }
+
+    /// A whole executable that fails on both sides hides everything that it would have said.
+    fn blind_suite(&mut self, name: &str, why: &str) {
+        self.blind.push(name.to_owned());
+        self.asked.push(format!(
+            "{name} fails on the base as well ({why}), so nothing that it checks was proven: mend it on the base"
+        ));
+    }
+
+    fn fixed(&mut self) {
+        self.add("fixed", 1);
+        self.held += 1;
+    }
+
+    /// A test that fails on both sides hides itself alone, unless there is none that holds.
+    fn nothing_held(&mut self) {
+        let Some(first) = self.blind.first() else { return };
+        if self.held == 0 {
+            self.asked.push(format!(
+                "no test of the base holds, there or here, so nothing was proven; the first of {} is {first}",
+                self.blind.len()
+            ));
         }
     }
 
@@ -217,8 +251,9 @@ impl<'a> Judge<'a> {
         self.add("tests", 1);
         match (was, result) {
             (Some(TestResult::Ok), TestResult::Failed) => self.fails_now(name, test, run),
-            (Some(TestResult::Failed), TestResult::Failed) => self.add("failing_on_the_base", 1),
-            (Some(TestResult::Failed), TestResult::Ok) => self.add("fixed", 1),
+            (Some(TestResult::Failed), TestResult::Failed) => self.blind.push(format!("{test} ({name})")),
+            (Some(TestResult::Failed), TestResult::Ok) => self.fixed(),
+            (Some(TestResult::Ok), TestResult::Ok) => self.held += 1,
             (None | Some(TestResult::Ignored), TestResult::Failed) => {
                 self.bad(format!("the test {test} ({name}) fails"), true, &run.log);
                 self.add("failed", 1);
@@ -301,9 +336,12 @@ impl<'a> Judge<'a> {
         for (name, number) in &self.counts {
             draft.count(name, *number);
         }
+        draft.add(BLIND, self.blind.len() as u64);
         let all: Vec<&String> = self.bad.iter().map(|(why, _)| why).chain(&self.unknown).chain(&self.asked).collect();
         let named: String = all.iter().take(MOST_NAMED).map(|why| format!("{why}\n")).collect();
-        let log = format!("{named}\n{}", self.log);
+        let blind: String =
+            self.blind.iter().take(MOST_NAMED).map(|name| format!("fails on the base as well: {name}\n")).collect();
+        let log = format!("{named}{blind}\n{}", self.log);
         let gravest = self.bad.iter().find(|(_, repairable)| !repairable).or(self.bad.first());
         let result = if let Some((why, repairable)) = gravest {
             GateOutcome::Fail { why: why.clone(), repairable: *repairable }

@@ -14,7 +14,11 @@ use sha2::{Digest, Sha256};
 use std::ffi::OsString;
 use std::time::Duration;
 
-/// Least wall time of an executable.
+/// Least wall time of an executable that ran on the base.
+const FLOOR: Duration = Duration::from_secs(15);
+/// How much slower than on the base it may be. A run that is slower is tried again on both sides before it is refused.
+const SLOWER: u32 = 10;
+/// Wall time of one that the base does not have, and of small helpers.
 const LIMIT: Duration = Duration::from_secs(60);
 /// Wall time of one on the base, before anything is known.
 const FIRST_LIMIT: Duration = Duration::from_secs(1800);
@@ -70,22 +74,27 @@ fn cargo_tests(
     let scratch = fresh_files(bench)?;
     for unit in compiled.units.iter().filter(|unit| unit.is_test && unit.executable.is_some()) {
         let name = run_name(bench, unit);
-        let limit = limit(base.runs.get(&name).map(|run| run.wall_ms).or(base_ms), words);
+        let limit = limit(base.runs.get(&name), base_ms, words);
         let run = execute(bench, unit, &compiled, &scratch, &words.trailing, limit)?;
         seen.runs.insert(name, run);
     }
     if only_doc || words.targets.is_empty() {
-        doc::run(bench, words, &scratch, limit(base_ms, words), seen)?;
+        let limit = match base.runs.get("documentation") {
+            // What it took on the base is building and running.
+            Some(run) => limit(Some(run), base_ms, words).max(LIMIT),
+            None => limit(None, base_ms, words) + doc::BUILDING,
+        };
+        doc::run(bench, words, &scratch, limit, seen)?;
     }
     compare_files(bench, &scratch, seen)?;
     Ok(None)
 }
 
-/// Run one executable again, for one test only.
+/// Run one executable again, for one test only where one is named. `was` is its run on the base.
 ///
 /// # Errors
 /// The room cannot be had, or the disk refuses.
-pub fn again(bench: &Bench<'_>, run: &Run, test: Option<&str>, limit_from: u64) -> Result<Run, WorkshopError> {
+pub fn again(bench: &Bench<'_>, run: &Run, test: Option<&str>, was: Option<&Run>) -> Result<Run, WorkshopError> {
     let scratch = fresh_files(bench)?;
     let unit = Unit {
         package: run.package.clone(),
@@ -98,16 +107,18 @@ pub fn again(bench: &Bench<'_>, run: &Run, test: Option<&str>, limit_from: u64) 
         fresh: true,
     };
     let trailing: Vec<String> = test.map(|test| vec!["--exact".to_owned(), test.to_owned()]).unwrap_or_default();
-    let limit = limit(Some(limit_from), &CargoWords::default());
+    let limit = limit(was, Some(0), &CargoWords::default());
     execute(bench, &unit, &Compiled::default(), &scratch, &trailing, limit)
 }
 
-/// At least a minute, and five times the slower run on the base.
-fn limit(base_ms: Option<u64>, words: &CargoWords) -> Duration {
-    match (words.seconds, base_ms) {
-        (Some(seconds), _) => Duration::from_secs(seconds),
-        (None, Some(ms)) => LIMIT.max(Duration::from_millis(ms.saturating_mul(5))),
-        (None, None) => FIRST_LIMIT,
+/// What the rules say; else some times the slower run on the base; else, for what the base does not have, a minute and
+/// five times the slowest of the base's.
+fn limit(was: Option<&Run>, slowest_ms: Option<u64>, words: &CargoWords) -> Duration {
+    match (words.seconds, was, slowest_ms) {
+        (Some(seconds), ..) => Duration::from_secs(seconds),
+        (None, Some(was), _) => FLOOR.max(Duration::from_millis(was.wall_ms).saturating_mul(SLOWER)),
+        (None, None, Some(ms)) => LIMIT.max(Duration::from_millis(ms).saturating_mul(5)),
+        (None, None, None) => FIRST_LIMIT,
     }
 }
 
@@ -245,5 +256,22 @@ struct Hex<'a>(&'a [u8]);
 impl std::fmt::LowerHex for Hex<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_follows_the_base_and_a_loop_is_not_waited_for_long() {
+        let was = |wall_ms| Run { wall_ms, ..Run::default() };
+        let of = |ms| limit(Some(&was(ms)), Some(ms), &CargoWords::default());
+        assert_eq!((of(10), of(4_000)), (Duration::from_secs(15), Duration::from_secs(40)));
+        let new = |slowest| limit(None, slowest, &CargoWords::default());
+        assert_eq!((new(Some(10)), new(Some(20_000))), (Duration::from_secs(60), Duration::from_secs(100)));
+        assert_eq!(new(None), FIRST_LIMIT);
+        let said = CargoWords { seconds: Some(7), ..CargoWords::default() };
+        assert_eq!(limit(Some(&was(1)), Some(1), &said), Duration::from_secs(7));
     }
 }

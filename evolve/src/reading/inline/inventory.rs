@@ -71,6 +71,15 @@ impl Item {
     }
 }
 
+/// A line of a file.
+#[derive(Debug, Clone)]
+pub struct Place {
+    /// Its number, from 1.
+    pub line: usize,
+    /// What it says, without the blanks around it.
+    pub text: String,
+}
+
 /// What a set of files holds.
 #[derive(Debug, Default)]
 pub struct Inventory {
@@ -80,8 +89,8 @@ pub struct Inventory {
     code: BTreeMap<(String, Vec<String>), BTreeSet<String>>,
     /// Macros by example that are defined anywhere, with their file.
     pub macros: BTreeMap<String, String>,
-    /// How often the code of a file has which mark.
-    pub marks: BTreeMap<(String, Mark), u64>,
+    /// Where the code of a file has which mark.
+    pub marks: BTreeMap<(String, Mark), Vec<Place>>,
     /// Examples in documentation, with their file.
     pub examples: Vec<(String, String)>,
     /// Files that could not be read, with why.
@@ -106,7 +115,8 @@ impl Inventory {
         let for_tests = files_for_tests(&parsed);
         for (path, file) in &parsed {
             let (root, module) = logical(path);
-            let mut walk = Walk { inventory: &mut inventory, file: path, root, module, code_module: Vec::new() };
+            let lines = files.get(*path).map(|text| text.lines().collect()).unwrap_or_default();
+            let mut walk = Walk { inventory: &mut inventory, file: path, lines, root, module, code_module: Vec::new() };
             walk.code_module.clone_from(&walk.module);
             let only_tests = for_tests.contains(*path);
             if only_tests {
@@ -141,6 +151,7 @@ impl Inventory {
 struct Walk<'a> {
     inventory: &'a mut Inventory,
     file: &'a str,
+    lines: Vec<&'a str>,
     root: String,
     module: Vec<String>,
     code_module: Vec<String>,
@@ -167,7 +178,8 @@ impl Walk<'_> {
         } else if for_tests || gated || is_test {
             if gated && !for_tests && matches!(item, syn::Item::Use(_)) {
                 // An import that stands only under test beside code can swap what the code calls.
-                self.mark(Mark::AsksForTest);
+                let line = item.to_token_stream().into_iter().next().map_or(0, |token| token.span().start().line);
+                self.mark(Mark::AsksForTest, line);
             }
             self.record(item, is_test);
         } else {
@@ -239,13 +251,15 @@ impl Walk<'_> {
     }
 
     fn mark_in(&mut self, tokens: &TokenStream) {
-        for mark in marks(tokens, self.file) {
-            self.mark(mark);
+        for (mark, line) in marks(tokens, self.file) {
+            self.mark(mark, line);
         }
     }
 
-    fn mark(&mut self, mark: Mark) {
-        *self.inventory.marks.entry((self.file.to_owned(), mark)).or_default() += 1;
+    fn mark(&mut self, mark: Mark, line: usize) {
+        let text = line.checked_sub(1).and_then(|at| self.lines.get(at)).map_or("", |text| text.trim());
+        let places = self.inventory.marks.entry((self.file.to_owned(), mark)).or_default();
+        places.push(Place { line, text: text.to_owned() });
     }
 
     fn push(&mut self, kind: Kind, name: String, tokens: &TokenStream, defines: Option<String>, is_test: bool) {

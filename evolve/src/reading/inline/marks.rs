@@ -3,6 +3,7 @@
 //! Counted on both sides; one more than before is a question. Nothing here is complete: the code under test shares a process
 //! with its tests, so black-box scenarios decide. Token by token; it knows no types.
 
+use super::senses;
 use super::tokens::collect_idents;
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use std::collections::BTreeSet;
@@ -20,6 +21,8 @@ pub enum Mark {
     ReadsOutside,
     /// Takes in a variable of whoever builds it.
     ReadsEnvironment,
+    /// Looks at its own thread, program or variables.
+    LooksAround,
     /// Silences a lint.
     SilencesLint,
 }
@@ -33,6 +36,9 @@ impl Mark {
             Self::EndsProcess => "ends the process",
             Self::ReadsOutside => "takes in a file from outside of the project",
             Self::ReadsEnvironment => "takes in a variable of whoever builds it",
+            Self::LooksAround => {
+                "looks at its own thread, program or variables, by which code can tell that it is tested"
+            }
             Self::SilencesLint => "silences a lint",
         }
     }
@@ -45,8 +51,8 @@ const ENDINGS: [&str; 4] = ["exit", "abort", "_exit", "quick_exit"];
 /// Macros that take in a file.
 const INCLUDES: [&str; 3] = ["include", "include_str", "include_bytes"];
 
-/// The marks in tokens of a file.
-pub fn marks(tokens: &TokenStream, file: &str) -> Vec<Mark> {
+/// The marks in tokens of a file, each with its line, from 1.
+pub fn marks(tokens: &TokenStream, file: &str) -> Vec<(Mark, usize)> {
     let mut found = Vec::new();
     Scan { file, found: &mut found }.level(tokens);
     found
@@ -54,7 +60,7 @@ pub fn marks(tokens: &TokenStream, file: &str) -> Vec<Mark> {
 
 struct Scan<'a> {
     file: &'a str,
-    found: &'a mut Vec<Mark>,
+    found: &'a mut Vec<(Mark, usize)>,
 }
 
 impl Scan<'_> {
@@ -62,18 +68,36 @@ impl Scan<'_> {
         let tokens: Vec<TokenTree> = tokens.clone().into_iter().collect();
         for (at, token) in tokens.iter().enumerate() {
             let before = |back: usize| at.checked_sub(back).and_then(|at| tokens.get(at));
+            if senses::looks(&tokens, at, is_program(self.file)) {
+                self.found(Mark::LooksAround, token);
+            }
             match token {
                 TokenTree::Group(group) => {
-                    self.group(group, before);
+                    self.group(group, token, before);
                     self.level(&group.stream());
                 }
-                TokenTree::Ident(name) if name == "link_section" => self.found.push(Mark::RunsBeforeMain),
+                TokenTree::Ident(name) if name == "link_section" => self.found(Mark::RunsBeforeMain, token),
+                TokenTree::Ident(name) if name == "as" => {
+                    // Under another name the macro could not be seen.
+                    if let Some(mark) = renamed(before(1)) {
+                        self.found(mark, token);
+                    }
+                }
                 _ => {}
             }
         }
     }
 
-    fn group<'t>(&mut self, group: &proc_macro2::Group, before: impl Fn(usize) -> Option<&'t TokenTree>) {
+    fn found(&mut self, mark: Mark, at: &TokenTree) {
+        self.found.push((mark, at.span().start().line));
+    }
+
+    fn group<'t>(
+        &mut self,
+        group: &proc_macro2::Group,
+        token: &TokenTree,
+        before: impl Fn(usize) -> Option<&'t TokenTree>,
+    ) {
         let stream = group.stream();
         let named = |token: Option<&TokenTree>| match token {
             Some(TokenTree::Ident(name)) => name.to_string(),
@@ -90,42 +114,42 @@ impl Scan<'_> {
                 let asks = CONDITIONS.iter().any(|condition| idents.contains(*condition));
                 // `cfg!($x)` in a macro asks for whatever it is given.
                 if asks || has_dollar(&stream) {
-                    self.found.push(Mark::AsksForTest);
+                    self.found(Mark::AsksForTest, token);
                 }
             }
             name if is_macro && INCLUDES.contains(&name) && self.leads_out(&stream, &idents) => {
-                self.found.push(Mark::ReadsOutside);
+                self.found(Mark::ReadsOutside, token);
             }
             "env" | "option_env" if is_macro => {
                 let ours = |text: &String| text.starts_with("CARGO") || text == "OUT_DIR" || text == "TARGET";
                 if !literals(&stream).iter().take(1).all(ours) {
-                    self.found.push(Mark::ReadsEnvironment);
+                    self.found(Mark::ReadsEnvironment, token);
                 }
             }
             name if ENDINGS.contains(&name) && !is_macro && group.delimiter() == Delimiter::Parenthesis => {
                 let defined = named(before(2)) == "fn" || is(before(2), '.');
                 if !defined && !is_program(self.file) {
-                    self.found.push(Mark::EndsProcess);
+                    self.found(Mark::EndsProcess, token);
                 }
             }
             _ => {}
         }
         let is_attribute = is(before(1), '#') || (is_macro && is(before(2), '#'));
         if is_attribute && group.delimiter() == Delimiter::Bracket {
-            self.attribute(&stream, &idents);
+            self.attribute(&stream, &idents, token);
         }
     }
 
-    fn attribute(&mut self, stream: &TokenStream, idents: &BTreeSet<String>) {
+    fn attribute(&mut self, stream: &TokenStream, idents: &BTreeSet<String>, token: &TokenTree) {
         let first = stream.clone().into_iter().next().map(|token| token.to_string()).unwrap_or_default();
         if idents.contains("allow") || idents.contains("expect") {
-            self.found.push(Mark::SilencesLint);
+            self.found(Mark::SilencesLint, token);
         }
         if first == "ctor" {
-            self.found.push(Mark::RunsBeforeMain);
+            self.found(Mark::RunsBeforeMain, token);
         }
         if first == "path" && self.leads_out(stream, idents) {
-            self.found.push(Mark::ReadsOutside);
+            self.found(Mark::ReadsOutside, token);
         }
     }
 
@@ -140,6 +164,17 @@ impl Scan<'_> {
     }
 }
 
+/// What a macro does that is imported under another name.
+fn renamed(name: Option<&TokenTree>) -> Option<Mark> {
+    let Some(TokenTree::Ident(name)) = name else { return None };
+    match name.to_string().as_str() {
+        "cfg" | "cfg_select" => Some(Mark::AsksForTest),
+        "option_env" => Some(Mark::ReadsEnvironment),
+        name if INCLUDES.contains(&name) => Some(Mark::ReadsOutside),
+        _ => None,
+    }
+}
+
 /// A program's own file may end its process.
 fn is_program(file: &str) -> bool {
     file.ends_with("main.rs") || file.contains("/bin/") || file.starts_with("examples/") || file.ends_with("build.rs")
@@ -150,7 +185,7 @@ fn has_dollar(stream: &TokenStream) -> bool {
 }
 
 /// Texts in tokens, those in groups too.
-fn literals(stream: &TokenStream) -> Vec<String> {
+pub(super) fn literals(stream: &TokenStream) -> Vec<String> {
     let mut found = Vec::new();
     for token in stream.clone() {
         match token {

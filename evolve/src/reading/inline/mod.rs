@@ -8,6 +8,7 @@
 mod inventory;
 mod marks;
 mod places;
+mod senses;
 mod tokens;
 
 use inventory::{Inventory, Item, Kind};
@@ -36,7 +37,7 @@ pub struct Compared {
 /// One thing that a person has to look at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// The item's name as libtest writes it (`module::name`), or the file.
+    /// The item's name as libtest writes it (`module::name`), or the file; for a mark, its line.
     pub name: String,
     /// Where it is, or was.
     pub file: String,
@@ -78,11 +79,14 @@ impl fmt::Display for Finding {
             What::Parted => write!(f, "the inline test item {name} ({file}) was parted from the code it tests"),
             What::Shadowed { by } => write!(f, "a new `{by}` beside it changes what {name} ({file}) means"),
             What::Example => write!(f, "an example in the documentation of {file} was changed or is gone"),
-            What::Marked(mark) => write!(f, "new code in {file} {}", mark.words()),
+            What::Marked(mark) => write!(f, "new code in {file} {} ({name})", mark.words()),
             What::Unreadable { why } => write!(f, "the tests in {file} could not be compared: {why}"),
         }
     }
 }
+
+/// Characters of a line that are shown.
+const LONGEST_SHOWN: usize = 120;
 
 /// Stack for reading files: syn descends as deep as a file is nested, and a candidate chooses how deep that is.
 const STACK: usize = 1 << 30;
@@ -234,18 +238,28 @@ fn shadows(old: &Inventory, new: &Inventory, compared: &mut Compared) {
     }
 }
 
-/// Marks of code: more of a kind in total than before, so that what moves is not new.
+/// Marks of code on lines that the base does not have, wherever they stood, so that what moves is not new.
 fn marked(old: &Inventory, new: &Inventory, compared: &mut Compared) {
-    let total = |side: &Inventory, mark: Mark| -> u64 {
-        side.marks.iter().filter(|((_, other), _)| *other == mark).map(|(_, count)| count).sum()
-    };
-    for ((file, mark), count) in &new.marks {
-        let before = old.marks.get(&(file.clone(), *mark)).copied().unwrap_or(0);
-        if *count > before && total(new, *mark) > total(old, *mark) {
-            let finding = Finding { name: file.clone(), file: file.clone(), what: What::Marked(*mark) };
-            let silences = *mark == Mark::SilencesLint;
-            if silences { compared.silenced.push(finding) } else { compared.findings.push(finding) }
+    let mut known: BTreeMap<(Mark, &str), usize> = BTreeMap::new();
+    for ((_, mark), places) in &old.marks {
+        for place in places {
+            *known.entry((*mark, place.text.as_str())).or_default() += 1;
         }
+    }
+    for ((file, mark), places) in &new.marks {
+        let mut fresh = None;
+        for place in places {
+            match known.get_mut(&(*mark, place.text.as_str())).filter(|left| **left > 0) {
+                Some(left) => *left -= 1,
+                None => fresh = fresh.or(Some(place)),
+            }
+        }
+        let Some(place) = fresh else { continue };
+        let shown: String = place.text.chars().take(LONGEST_SHOWN).collect();
+        let name = format!("line {}: {shown}", place.line);
+        let finding = Finding { name, file: file.clone(), what: What::Marked(*mark) };
+        let silences = *mark == Mark::SilencesLint;
+        if silences { compared.silenced.push(finding) } else { compared.findings.push(finding) }
     }
 }
 

@@ -116,6 +116,7 @@ fn code_that_can_mislead_its_tests_or_reaches_out_is_marked() {
         ("pub fn x() -> bool { cfg!(debug_assertions) }", Mark::AsksForTest),
         ("macro_rules! m { ($x:ident) => { cfg!($x) } }\npub fn x() -> bool { m!(test) }", Mark::AsksForTest),
         ("#[used]\n#[link_section = \".init_array\"]\nstatic S: extern \"C\" fn() = f;", Mark::RunsBeforeMain),
+        ("use core::cfg as c;\npub fn x() -> bool { c!(test) }", Mark::AsksForTest),
         ("pub fn x() { std::process::exit(0) }", Mark::EndsProcess),
         ("use std::process as p;\npub fn x() { p::abort() }", Mark::EndsProcess),
         ("pub const K: &str = include_str!(\"/etc/passwd\");", Mark::ReadsOutside),
@@ -135,6 +136,51 @@ fn code_that_can_mislead_its_tests_or_reaches_out_is_marked() {
     ] {
         assert_eq!(whats(&against(&format!("{fine}\n{LIB}"))), Vec::<&What>::new(), "{fine}");
     }
+}
+
+#[test]
+fn code_that_looks_at_its_own_thread_program_or_variables_is_shown_with_its_line() {
+    for code in [
+        "pub fn x() -> bool { std::thread::current().name() == Some(\"main\") }",
+        "use std::thread::{self, current};",
+        "use std::thread as t;",
+        "use std::{env as e, fmt};",
+        "use std::env::*;",
+        "pub fn x() -> usize { std::env::args().count() }",
+        "pub fn x() -> bool { std::env::current_exe().is_ok() }",
+        "use std::env;\npub fn x() -> bool { env::var(\"NEXTEST\").is_ok() }",
+        "use std::env;\npub fn x(name: &str) -> bool { env::var_os(name).is_some() }",
+        "pub fn x() -> bool { std::env::vars().count() > 9 }",
+        "pub fn x() -> bool { std::path::Path::new(\"/trial/tree\").exists() }",
+        "pub fn x() -> bool { std::fs::read(\"/proc/self/cmdline\").is_ok() }",
+        "unsafe extern \"C\" { fn prctl(option: i32) -> i32; }",
+    ] {
+        let compared = against(&format!("{LIB}\n{code}"));
+        assert_eq!(whats(&compared), [&What::Marked(Mark::LooksAround)], "{code}");
+    }
+    let compared = against(&format!("// One.\npub fn x() -> bool {{\n    std::env::current_exe().is_ok()\n}}\n{LIB}"));
+    let said = compared.findings.iter().map(ToString::to_string).collect::<String>();
+    assert!(said.contains("src/lib.rs") && said.contains("(line 3: std::env::current_exe().is_ok())"), "{said}");
+    for fine in [
+        "pub fn x() -> bool { std::env::var(\"NO_COLOR\").is_ok() }",
+        "pub fn x(thread: u8, env: u8) -> u8 { thread as u8 * env }",
+        "pub fn current() -> u8 { 1 }\npub fn args(x: &X) { x.args(current()); }",
+    ] {
+        assert_eq!(whats(&against(&format!("{fine}\n{LIB}"))), Vec::<&What>::new(), "{fine}");
+    }
+    let program = |text: &str| files(&[("src/lib.rs", LIB), ("src/main.rs", text)]);
+    let args = program("fn main() { std::env::args().count(); }");
+    assert_eq!(whats(&compare(&program("fn main() {}"), &args)), Vec::<&What>::new(), "a program may read its own");
+}
+
+#[test]
+fn a_marked_line_that_moves_is_not_new_and_one_in_place_of_another_is() {
+    let with = |line: &str| format!("{LIB}\npub fn x() -> bool {{\n    {line}\n}}\n");
+    let id = "std::thread::current().id() == ID";
+    let base = files(&[("src/lib.rs", &with(id))]);
+    let to = |text: String| whats_of(&compare(&base, &files(&[("src/lib.rs", &text)])));
+    assert_eq!(to(format!("const Y: u8 = 1;\n{}", with(id))), []);
+    assert_eq!(to(with("std::thread::current().name().is_some()")), [What::Marked(Mark::LooksAround)]);
 }
 
 #[test]

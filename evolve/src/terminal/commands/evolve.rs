@@ -58,6 +58,7 @@ pub struct Last<'a> {
     landed: Option<&'a str>,
     end: &'a str,
     cycle: &'a str,
+    notices: &'a [String],
 }
 
 /// Run it.
@@ -141,6 +142,7 @@ impl Run<'_> {
                 landed: end.landed.as_ref().map(|commit| commit.0.as_str()),
                 end: end.end.word(),
                 cycle: &end.cycle,
+                notices: &end.notices,
             });
         }
         exit(end)

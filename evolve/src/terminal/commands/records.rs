@@ -98,7 +98,7 @@ pub fn chain(arguments: &LineageArgs, around: &Surroundings) -> Result<Exit, Sto
 
 /// Check every record; a fault is a failure.
 pub fn verify(place: &Place, json: bool) -> Result<Exit, Stop> {
-    let faults = selfsmith::review::verify(&place.repo)?;
+    let faults = selfsmith::review::verify(&place.repo, &place.state)?;
     let count = lineage::list(&place.repo).map(|links| links.len()).unwrap_or_default();
     if json {
         streams::print_json(&serde_json::json!({ "records": count, "faults": faults }));

@@ -10,6 +10,7 @@ use crate::terminal::streams;
 use selfsmith::cycle;
 use selfsmith::cycle::sanitize::{self, shown};
 use selfsmith::judgement::gate::{GateOutcome, GateReport};
+use selfsmith::judgement::notices;
 use selfsmith::owner::exit::Exit;
 use selfsmith::owner::settings::Landing;
 use selfsmith::owner::surroundings::Surroundings;
@@ -151,10 +152,14 @@ fn page(found: &Shown, look: Look) -> Vec<String> {
         let by = decision.authority.as_ref().map_or("nobody seen", spoken);
         lines.push(fact(decision.kind.word(), &format!("{} ({by})", decision.end.word())));
     }
+    for notice in found.evidence.baseline.as_ref().map(notices::of_base).unwrap_or_default() {
+        lines.push(fact("note", &notice));
+    }
     for (number, attempt) in found.evidence.attempts.iter().enumerate() {
         lines.push(String::new());
         lines.push(look.strong(&fill(EN.review_attempt, &[("number", &(number + 1).to_string())])));
         lines.extend(attempt.reports.iter().flat_map(|report| report_lines(report, look)));
+        lines.extend(notices::of_reports(&attempt.reports).iter().map(|notice| fact("note", notice)));
     }
     for file in &found.diff {
         lines.push(String::new());

@@ -326,7 +326,7 @@ impl State {
         }
         if let Look::Rich(colours) = self.look {
             let ground = self.taste.ground;
-            let shown = self.markdown.get_or_insert_with(|| Markdown::new(colours, ground)).push(text);
+            let shown = self.markdown.get_or_insert_with(|| Markdown::new(colours, ground, size().0)).push(text);
             self.words(&shown);
         } else {
             self.words(&clean(text));

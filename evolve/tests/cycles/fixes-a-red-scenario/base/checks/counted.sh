@@ -1,0 +1,2 @@
+set -e
+[ "$(printf 'one two' | counts)" = "1 2" ]

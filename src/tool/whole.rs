@@ -1,0 +1,54 @@
+//! What `create` and `write_file` share: a path and the whole text of a file as arguments, and how a new file is made.
+
+use super::Answer;
+use super::files::{self, Files};
+use super::paths::Place;
+use crate::edit::write;
+use serde_json::{Map, Value, json};
+
+/// Name of the argument with the text; the body of the tag on the text channel.
+pub const CONTENT: &str = "content";
+
+/// The schema of such a tool; `path` and `content` tell what the two arguments are.
+pub fn schema(path: &str, content: &str) -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "path": { "type": "string", "minLength": 1, "description": path },
+            CONTENT: { "type": "string", "description": content },
+        },
+        "required": ["path", CONTENT],
+    })
+}
+
+/// The text of a call; empty where there is none.
+pub fn content(arguments: &Map<String, Value>) -> &str {
+    arguments.get(CONTENT).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Make the file, or fill one that is empty.
+///
+/// # Errors
+/// The answer for the model: it holds something, or could not be written.
+pub fn made(files: &Files, place: &Place, content: &str) -> Result<Answer, Answer> {
+    let written = match std::fs::symlink_metadata(&place.absolute) {
+        Ok(metadata) if metadata.len() > 0 => {
+            let hint = "view it, then change it with str_replace or write_file";
+            return Err(files::failed("exists", format!("{} exists and is not empty", place.relative), hint));
+        }
+        Ok(_) => write::replace(&place.absolute, b"", content.as_bytes()),
+        Err(_) => write::create(&place.absolute, content.as_bytes()).map(|()| write::Written::Plainly),
+    };
+    let written = written.map_err(|error| files::unwritten(&error))?;
+    files.wrote(place, content.as_bytes());
+    Ok(told("Created", place, "", content, written))
+}
+
+/// The answer after the whole text of a file was written; `did` begins its sentence.
+pub fn told(did: &str, place: &Place, before: &str, after: &str, written: write::Written) -> Answer {
+    let lines = after.lines().count();
+    let remark = files::remark(written);
+    Answer::done(format!("{did} {} ({lines} lines).{remark}", place.relative)).with_detail(json!({
+        "files": [place.relative], "diff": files::difference(&place.relative, before, after),
+    }))
+}
