@@ -6,6 +6,9 @@
 mod blocks;
 mod highlight;
 mod render;
+mod wrap;
+
+pub use wrap::wrap;
 
 use crate::clean::clean;
 use blocks::{Piece, Splitter};
@@ -33,13 +36,21 @@ pub enum Ground {
 pub struct Markdown {
     splitter: Splitter,
     highlighter: Highlighter,
+    /// Columns that words may take; without an end where nobody said.
+    columns: usize,
     started: bool,
 }
 
 impl Markdown {
     /// A fresh stream.
     pub fn new(colours: Colours, ground: Ground) -> Self {
-        Self { splitter: Splitter::default(), highlighter: Highlighter::new(colours, ground), started: false }
+        let highlighter = Highlighter::new(colours, ground);
+        Self { splitter: Splitter::default(), highlighter, columns: usize::MAX, started: false }
+    }
+
+    /// The screen has so many columns from now on.
+    pub fn fit(&mut self, columns: usize) {
+        self.columns = columns;
     }
 
     /// A piece of text came: what can be printed now, line ends included.
@@ -68,7 +79,7 @@ impl Markdown {
                 Piece::Gap if !self.started => continue,
                 Piece::Gap => out.push('\n'),
                 Piece::Block { indent, text } => {
-                    for line in render::block(&text) {
+                    for line in render::block(&text, self.columns.saturating_sub(indent)) {
                         out.push_str(&format!("{}{line}\n", " ".repeat(indent)));
                     }
                 }

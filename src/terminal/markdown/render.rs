@@ -1,11 +1,12 @@
 //! One complete block of Markdown as styled lines.
 
+use super::wrap;
 use console::{Style, measure_text_width};
 use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd};
 
-/// The lines of a block.
-pub fn block(text: &str) -> Vec<String> {
-    let mut page = Page::default();
+/// The lines of a block on a screen of so many columns; tables and code are not broken.
+pub fn block(text: &str, columns: usize) -> Vec<String> {
+    let mut page = Page { columns, ..Page::default() };
     for event in
         Parser::new_ext(text, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS)
     {
@@ -17,6 +18,7 @@ pub fn block(text: &str) -> Vec<String> {
 
 #[derive(Default)]
 struct Page {
+    columns: usize,
     lines: Vec<String>,
     line: String,
     /// What stands before each line: quote bars and indentation.
@@ -32,6 +34,9 @@ struct Page {
     link: Option<String>,
     linked: String,
     table: Option<Vec<Vec<String>>>,
+    code: bool,
+    /// A table's rows are being written.
+    tabular: bool,
 }
 
 impl Page {
@@ -61,7 +66,10 @@ impl Page {
             Tag::Emphasis => self.italic += 1,
             Tag::Strikethrough => self.struck += 1,
             Tag::BlockQuote(_) => self.prefix.push(style().dim().apply_to("│ ").to_string()),
-            Tag::CodeBlock(_) => self.prefix.push("    ".to_owned()),
+            Tag::CodeBlock(_) => {
+                self.code = true;
+                self.prefix.push("    ".to_owned());
+            }
             Tag::List(first) => {
                 self.end_line();
                 self.lists.push(first);
@@ -91,6 +99,7 @@ impl Page {
             TagEnd::BlockQuote(_) | TagEnd::CodeBlock => {
                 self.end_line();
                 self.prefix.pop();
+                self.code = false;
             }
             TagEnd::List(_) => {
                 self.lists.pop();
@@ -169,6 +178,7 @@ impl Page {
 
     fn end_table(&mut self) {
         let Some(rows) = self.table.take() else { return };
+        self.tabular = true;
         let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
         let width =
             |n: usize| rows.iter().filter_map(|row| row.get(n)).map(|c| measure_text_width(c)).max().unwrap_or(0);
@@ -187,6 +197,7 @@ impl Page {
                 self.end_line();
             }
         }
+        self.tabular = false;
     }
 
     fn end_line(&mut self) {
@@ -194,12 +205,18 @@ impl Page {
             return;
         }
         let line = std::mem::take(&mut self.line);
-        let mut prefix = self.prefix.clone();
+        let rest = self.prefix.concat();
+        let mut first = self.prefix.clone();
         if let Some(marker) = self.marker.take() {
-            prefix.pop();
-            prefix.push(marker);
+            first.pop();
+            first.push(marker);
         }
-        self.lines.push(format!("{}{line}", prefix.concat()).trim_end().to_owned());
+        let room = self.columns.saturating_sub(measure_text_width(&rest));
+        let rows = if self.code || self.tabular { vec![line] } else { wrap(&line, room) };
+        for (n, row) in rows.into_iter().enumerate() {
+            let prefix = if n == 0 { first.concat() } else { rest.clone() };
+            self.lines.push(format!("{prefix}{row}").trim_end().to_owned());
+        }
     }
 }
 
