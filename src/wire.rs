@@ -76,11 +76,18 @@ pub struct Around {
     pub ids: Ids,
     /// The language.
     pub texts: &'static Texts,
+    /// Folders beside the root that the person opened.
+    pub more: tool::paths::More,
 }
 
 impl Around {
     fn for_tools(&self, bash: &tool::bash::Settings) -> tool::Surroundings {
-        tool::Surroundings { root: self.root.clone(), environment: self.variables.clone(), bash: bash.clone() }
+        tool::Surroundings {
+            root: self.root.clone(),
+            environment: self.variables.clone(),
+            bash: bash.clone(),
+            more: self.more.clone(),
+        }
     }
 }
 

@@ -17,6 +17,8 @@ pub struct Spelling {
     pub stream_options: Sent,
     /// Whether the temperature is sent.
     pub temperature: Sent,
+    /// Whether it is sent how hard to think.
+    pub effort: Sent,
 }
 
 /// Whether a field is sent.
@@ -31,7 +33,7 @@ pub enum Sent {
 impl Spelling {
     /// As the provider's row says.
     pub const fn new(limit: LimitField) -> Self {
-        Self { limit, limit_at_most: None, stream_options: Sent::Yes, temperature: Sent::Yes }
+        Self { limit, limit_at_most: None, stream_options: Sent::Yes, temperature: Sent::Yes, effort: Sent::Yes }
     }
 
     /// A spelling that cures this refusal of a request with the limit `sent`; `None` where none is known.
@@ -45,6 +47,9 @@ impl Spelling {
         }
         if self.temperature == Sent::Yes && words.contains("temperature") {
             return Some(Self { temperature: Sent::No, ..self });
+        }
+        if self.effort == Sent::Yes && (words.contains("reasoning_effort") || words.contains("reasoning effort")) {
+            return Some(Self { effort: Sent::No, ..self });
         }
         let other = match self.limit {
             LimitField::MaxTokens => LimitField::MaxCompletionTokens,
@@ -103,6 +108,7 @@ mod tests {
     fn fields_that_a_server_refuses_are_left_out() {
         assert_eq!(adapted("Unknown field stream_options").map(|s| s.stream_options), Some(Sent::No));
         assert_eq!(adapted("'temperature' does not support 0.2").map(|s| s.temperature), Some(Sent::No));
+        assert_eq!(adapted("Unrecognized argument: reasoning_effort").map(|s| s.effort), Some(Sent::No));
     }
 
     #[test]

@@ -21,6 +21,35 @@ pub enum ChannelChoice {
     Native,
 }
 
+/// How hard a model thinks, where it can be told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Effort {
+    /// Hardly.
+    Minimal,
+    /// A little.
+    Low,
+    /// As most do.
+    Medium,
+    /// Long.
+    High,
+}
+
+impl Effort {
+    /// Every one.
+    pub const ALL: [Self; 4] = [Self::Minimal, Self::Low, Self::Medium, Self::High];
+
+    /// Its word in settings and in requests (`reasoning_effort` of OpenAI's chat completions).
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Minimal => "minimal",
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        }
+    }
+}
+
 /// The group `model`: which model, and how it is reached.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -39,6 +68,8 @@ pub struct Settings {
     pub stream: bool,
     /// Sampling temperature; not sent where absent.
     pub temperature: Option<f64>,
+    /// How hard it thinks; not sent where absent.
+    pub effort: Option<Effort>,
     /// Seconds to connect.
     pub connect_timeout_s: f64,
     /// Seconds until the first bytes of an answer.
@@ -65,6 +96,7 @@ impl Default for Settings {
             channel: ChannelChoice::Auto,
             stream: true,
             temperature: None,
+            effort: None,
             connect_timeout_s: 20.0,
             first_token_timeout_s: 600.0,
             stall_timeout_s: 120.0,

@@ -7,6 +7,7 @@ use jiff::ZonedDateTime;
 use selfsmith_agent::prompt::{self, is_prompt_folder};
 use selfsmith_agent::query::client;
 use selfsmith_agent::texts::{EN, Texts, fill};
+use selfsmith_agent::tool::paths::More;
 use selfsmith_agent::wire::{self, Around};
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
@@ -81,6 +82,7 @@ impl Surroundings {
             clock: Arc::new(now),
             ids: Arc::new(|| uuid::Uuid::now_v7().to_string()),
             texts: self.texts,
+            more: More::default(),
         }
     }
 

@@ -15,6 +15,7 @@ use selfsmith_agent::ending::Ending;
 use selfsmith_agent::query::client::ConnectionError;
 use selfsmith_agent::texts::fill;
 use selfsmith_agent::wire::{self, Around, Which, WireError};
+use std::cell::RefCell;
 use std::io::IsTerminal;
 use std::sync::Arc;
 use std::time::Duration;
@@ -51,11 +52,16 @@ fn opened(
     let Opened { choices, around, cassette, loaded } = open::open(flags, surroundings)?;
     let texts = surroundings.texts;
     let desk = desk(&loaded, surroundings, &around, runtime);
-    let session = wire::session(&choices, &around, &cassette, which, desk.screen.clone())
-        .map_err(|error| open::wire_refusal(&error, surroundings))?;
+    // What there is to tell while a session begins is told on the screen.
+    desk.screen.open();
+    let session = wire::session(&choices, &around, &cassette, which, desk.screen.clone()).map_err(|error| {
+        desk.screen.close();
+        open::wire_refusal(&error, surroundings)
+    })?;
     for notice in loaded.notices(texts) {
         session.notice(notice);
     }
+    let choices = RefCell::new(choices);
     let home = Home { flags, surroundings, choices, around, screen: desk.screen.clone() };
     Ok(Repl::new(session, desk, home, texts).run())
 }

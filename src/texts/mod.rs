@@ -160,6 +160,18 @@ pub struct Texts {
     pub about_config: &'static str,
     /// `/diff` in the list.
     pub about_diff: &'static str,
+    /// `/add-dir` in the list.
+    pub about_add_dir: &'static str,
+    /// `/add-dir` without any.
+    pub no_folders: &'static str,
+    /// After `/add-dir`; `{folder}`.
+    pub folder_opened: &'static str,
+    /// `/effort` in the list.
+    pub about_effort: &'static str,
+    /// `/effort`; `{effort}`, `{all}`.
+    pub effort_is: &'static str,
+    /// `/effort` where nothing was said.
+    pub effort_own: &'static str,
     /// `/init` in the list.
     pub about_init: &'static str,
     /// `/plan` in the list.

@@ -56,12 +56,12 @@ pub enum Knowledge {
 impl Files {
     /// For one session.
     pub fn new(surroundings: &Surroundings) -> Arc<Self> {
-        Self::of(Workspace::new(&surroundings.root))
+        Self::of(Workspace::new(&surroundings.root).with_more(&surroundings.more))
     }
 
     /// The same for a disk of this kind.
     pub fn on_disk(surroundings: &Surroundings, letters: Letters) -> Arc<Self> {
-        Self::of(Workspace::new(&surroundings.root).with_letters(letters))
+        Self::of(Workspace::new(&surroundings.root).with_more(&surroundings.more).with_letters(letters))
     }
 
     fn of(workspace: Workspace) -> Arc<Self> {

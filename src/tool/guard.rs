@@ -40,6 +40,22 @@ pub struct Guard {
     inodes: OnceLock<Option<HashSet<(u64, u64)>>>,
 }
 
+/// What is guarded in each of several folders.
+#[derive(Debug)]
+pub struct Guards(Vec<Guard>);
+
+impl Guards {
+    /// For folders, links resolved; the first that holds a place decides about it.
+    pub fn new(roots: impl IntoIterator<Item = PathBuf>) -> Self {
+        Self(roots.into_iter().map(|root| Guard::new(&root)).collect())
+    }
+
+    /// The guard that a place is under, and the place relative to its folder; None: the place is in none of them.
+    pub fn of<'a>(&self, absolute: &'a Path) -> Option<(&Guard, &'a Path)> {
+        self.0.iter().find_map(|guard| Some((guard, absolute.strip_prefix(&guard.root).ok()?)))
+    }
+}
+
 #[derive(Debug)]
 enum Listed {
     Nothing,

@@ -99,6 +99,8 @@ pub struct Surroundings {
     pub environment: Vec<(OsString, OsString)>,
     /// Settings of `bash`.
     pub bash: bash::Settings,
+    /// Folders beside the root that the person opened.
+    pub more: paths::More,
 }
 
 /// Every tool, sorted by name: what the model is offered, in this order.

@@ -1,19 +1,20 @@
 //! From what a model wrote to a file of the workspace.
 //!
-//! Promises: the place that is answered lies inside the root after every link is resolved, is not guarded, and is of the
-//! kind that was asked for. Small slips (blanks and quotes round a path, entities, backslashes) are forgiven only where
+//! Promises: the place that is answered lies inside the root, or a folder that the person opened beside it, after every link
+//! is resolved, is not guarded, and is of the kind that was asked for. Small slips (blanks and quotes round a path, entities, backslashes) are forgiven only where
 //! the forgiven name exists. Does not open files.
 
 mod error;
 
 pub use error::PathError;
 
-use super::guard::{Guard, Touch};
+use super::guard::{Guards, Touch};
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
 
 /// Links that are followed before giving up, as the kernel does.
 const MAX_LINKS: usize = 40;
@@ -51,18 +52,53 @@ pub struct Place {
     pub relative: String,
 }
 
+/// Folders beside the root that the person opened to this session. Clones are the same folders.
+#[derive(Debug, Clone, Default)]
+pub struct More(Arc<RwLock<Vec<PathBuf>>>);
+
+impl More {
+    /// Open a folder; its path with links resolved.
+    ///
+    /// # Errors
+    /// It is no folder, or cannot be entered.
+    pub fn open(&self, folder: &Path) -> io::Result<PathBuf> {
+        let folder = fs::canonicalize(folder)?;
+        if !folder.is_dir() {
+            return Err(io::ErrorKind::NotADirectory.into());
+        }
+        let mut folders = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        if !folders.contains(&folder) {
+            folders.push(folder.clone());
+        }
+        Ok(folder)
+    }
+
+    /// The folders, links resolved.
+    pub fn all(&self) -> Vec<PathBuf> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
 /// The folder that tools work in.
 #[derive(Debug, Clone)]
 pub struct Workspace {
     root: PathBuf,
     letters: Letters,
+    more: More,
 }
 
 impl Workspace {
     /// Of this root; links in it are resolved here once more.
     pub fn new(root: &Path) -> Self {
         let letters = if cfg!(any(target_os = "macos", windows)) { Letters::Untold } else { Letters::Told };
-        Self { root: fs::canonicalize(root).unwrap_or_else(|_| root.to_owned()), letters }
+        Self { root: fs::canonicalize(root).unwrap_or_else(|_| root.to_owned()), letters, more: More::default() }
+    }
+
+    /// The same with these folders beside the root.
+    #[must_use]
+    pub fn with_more(mut self, more: &More) -> Self {
+        self.more = more.clone();
+        self
     }
 
     /// The same, for a disk of this kind.
@@ -106,30 +142,36 @@ impl Workspace {
         }
     }
 
-    /// The relative form of a place below the root.
+    /// The relative form of a place below the root; the absolute one of a place elsewhere.
     pub fn relative(&self, absolute: &Path) -> String {
-        let relative = absolute.strip_prefix(&self.root).unwrap_or(absolute);
+        let Ok(relative) = absolute.strip_prefix(&self.root) else { return absolute.display().to_string() };
         relative.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
     }
 
-    /// What is guarded at present.
-    pub fn guard(&self) -> Guard {
-        Guard::new(&self.root)
+    /// What is guarded at present, in the root and in the folders beside it.
+    pub fn guard(&self) -> Guards {
+        Guards::new(std::iter::once(self.root.clone()).chain(self.more.all()))
     }
 
     /// Whether tools may read a place below the root at all.
-    pub fn is_readable(&self, absolute: &Path, guard: &Guard) -> bool {
-        absolute.strip_prefix(&self.root).is_ok_and(|relative| guard.why(relative, Touch::Reads).is_none())
+    pub fn is_readable(&self, absolute: &Path, guard: &Guards) -> bool {
+        guard.of(absolute).is_some_and(|(guard, relative)| guard.why(relative, Touch::Reads).is_none())
+    }
+
+    /// The root, or the opened folder, that a place lies in.
+    fn base(&self, absolute: &Path) -> Option<PathBuf> {
+        if absolute.starts_with(&self.root) {
+            return Some(self.root.clone());
+        }
+        self.more.all().into_iter().find(|folder| absolute.starts_with(folder))
     }
 
     fn place(&self, written: &str, purpose: Purpose) -> Result<Place, PathError> {
         let absolute = self.follow(written)?;
-        if !absolute.starts_with(&self.root) {
-            return Err(PathError::Outside { path: shortened(written) });
-        }
+        let base = self.base(&absolute).ok_or_else(|| PathError::Outside { path: shortened(written) })?;
         let absolute = match self.letters {
             Letters::Told => absolute,
-            Letters::Untold => self.as_spelled(&absolute, purpose)?,
+            Letters::Untold => self.as_spelled(&base, &absolute, purpose)?,
         };
         Ok(Place { relative: self.relative(&absolute), absolute })
     }
@@ -168,9 +210,9 @@ impl Workspace {
     }
 
     /// On a disk that does not tell capitals: the names as they stand there.
-    fn as_spelled(&self, absolute: &Path, purpose: Purpose) -> Result<PathBuf, PathError> {
-        let relative = absolute.strip_prefix(&self.root).unwrap_or(absolute);
-        let mut current = self.root.clone();
+    fn as_spelled(&self, base: &Path, absolute: &Path, purpose: Purpose) -> Result<PathBuf, PathError> {
+        let relative = absolute.strip_prefix(base).unwrap_or(absolute);
+        let mut current = base.to_owned();
         for part in relative.components() {
             let exact = current.join(part);
             let twin = if fs::symlink_metadata(&exact).is_ok() { None } else { twin(&current, &part) };
@@ -189,7 +231,7 @@ impl Workspace {
     fn checked(&self, place: Place, purpose: Purpose) -> Result<Place, PathError> {
         let path = if place.relative.is_empty() { ".".to_owned() } else { place.relative.clone() };
         let touch = if purpose == Purpose::Look { Touch::Reads } else { Touch::Writes };
-        if let Some(why) = self.guard().why(Path::new(&place.relative), touch) {
+        if let Some(why) = self.guard().of(&place.absolute).and_then(|(guard, relative)| guard.why(relative, touch)) {
             return Err(PathError::Guarded { path, why });
         }
         match fs::symlink_metadata(&place.absolute) {
@@ -318,6 +360,24 @@ mod tests {
                 assert_eq!(outcome(&workspace, path, purpose), Err("outside_root"), "{path} {purpose:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_folder_that_the_person_opened_is_reached_and_guarded_and_nothing_beside_it() {
+        let (folder, workspace) = workspace();
+        let other = folder.path().join("other");
+        fs::create_dir_all(other.join(".git")).expect("folders");
+        fs::write(other.join("a.txt"), "x").expect("a file");
+        let more = More::default();
+        let workspace = workspace.with_more(&more);
+        let path = |name: &str| fs::canonicalize(&other).expect("it is there").join(name).display().to_string();
+        assert_eq!(outcome(&workspace, &path("a.txt"), Purpose::Edit), Err("outside_root"));
+        more.open(&other).expect("a folder");
+        assert_eq!(outcome(&workspace, &path("a.txt"), Purpose::Edit), Ok(path("a.txt")));
+        assert_eq!(outcome(&workspace, "../other/new", Purpose::Create), Ok(path("new")));
+        assert_eq!(outcome(&workspace, &path(".git/config"), Purpose::Write), Err("protected"));
+        assert_eq!(outcome(&workspace, "../secret", Purpose::Look), Err("outside_root"));
+        assert!(more.open(&folder.path().join("secret")).is_err());
     }
 
     #[test]

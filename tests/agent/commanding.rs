@@ -253,3 +253,44 @@ fn a_dropped_picture_goes_to_the_model_as_a_picture() {
     assert!(sent.contains("data:image/png;base64,iVBORw0KGgpyZXN0"), "{sent}");
     terminal.leave();
 }
+
+#[test]
+fn how_hard_the_model_thinks_is_a_setting_and_a_command() {
+    let world = World::new(vec![says("One."), says("Two.")]).settings("model: { effort: low }\n");
+    let mut terminal = started(&world, &[]);
+    terminal.press("one\r");
+    terminal.sees_row("One.");
+    assert!(world.last_request().contains("\"reasoning_effort\":\"low\""), "{}", world.last_request());
+    terminal.idle();
+    terminal.press("/effort high\r");
+    terminal.sees("effort: high");
+    terminal.press("two\r");
+    terminal.sees_row("Two.");
+    assert!(world.last_request().contains("\"reasoning_effort\":\"high\""), "{}", world.last_request());
+    terminal.leave();
+}
+
+#[test]
+fn a_folder_beside_the_workspace_is_open_to_tools_once_the_person_opened_it() {
+    let world = World::new(vec![
+        says("<create path=\"../beside/a.txt\">x</create>"),
+        says("<done>It was refused.</done>"),
+        says("<create path=\"../beside/a.txt\">x</create><bash>echo y > ../beside/b.txt</bash>"),
+        says("<done>Written.</done>"),
+    ]);
+    let beside = world.work().with_file_name("beside");
+    std::fs::create_dir(&beside).expect("a folder");
+    let mut terminal = Terminal::start(&world, TERM, SIZE, &["--channel", "text", "--approval", "auto"]);
+    terminal.fresh();
+    terminal.press("write\r");
+    terminal.sees_row("It was refused.");
+    assert!(!beside.join("a.txt").exists());
+    terminal.idle();
+    terminal.press("/add-dir ../beside\r");
+    terminal.sees("open from now on:");
+    terminal.press("again\r");
+    terminal.sees_row("Written.");
+    assert_eq!(std::fs::read_to_string(beside.join("a.txt")).expect("the file"), "x");
+    assert_eq!(std::fs::read_to_string(beside.join("b.txt")).expect("the file"), "y\n");
+    terminal.leave();
+}

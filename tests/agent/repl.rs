@@ -4,6 +4,8 @@ use crate::support::{World, code, says, stderr};
 use crate::terminal::Terminal;
 use std::io::Write;
 use std::process::{Output, Stdio};
+#[cfg(target_os = "linux")]
+use std::{fs::File, io::Read, time::Duration, time::Instant};
 
 fn piped(world: &World, input: &str) -> Output {
     let mut command = world.command(&["--channel", "text"]);

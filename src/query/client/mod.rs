@@ -143,6 +143,9 @@ impl Client {
         if let (Some(temperature), Sent::Yes) = (self.settings.temperature, spelling.temperature) {
             body.insert("temperature".into(), temperature.into());
         }
+        if let (Some(effort), Sent::Yes) = (self.settings.effort, spelling.effort) {
+            body.insert("reasoning_effort".into(), effort.word().into());
+        }
         body.insert(spelling.limit.name().into(), limit.into());
         Value::Object(body)
     }

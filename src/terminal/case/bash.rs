@@ -16,7 +16,12 @@ pub fn answer(input: &Value) -> Result<Value, String> {
         settings.output_bytes = usize::try_from(limit).unwrap_or(usize::MAX);
     }
     let root = PathBuf::from(root).canonicalize().map_err(|error| format!("{root}: {error}"))?;
-    let tool = Bash::new(&Surroundings { root, environment: std::env::vars_os().collect(), bash: settings });
+    let tool = Bash::new(&Surroundings {
+        root,
+        environment: std::env::vars_os().collect(),
+        bash: settings,
+        ..Surroundings::default()
+    });
     let run = |command: &str| tool.run(command, timeout, &Cancel::default());
     if let Some(sequence) = input.get("sequence").and_then(Value::as_array) {
         let results: Vec<Value> = sequence.iter().filter_map(Value::as_str).map(|command| got(&run(command))).collect();

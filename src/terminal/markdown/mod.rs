@@ -6,6 +6,9 @@
 mod blocks;
 mod highlight;
 mod render;
+mod wrap;
+
+pub use wrap::wrap;
 
 use crate::clean::clean;
 use blocks::{Piece, Splitter};
@@ -33,14 +36,21 @@ pub enum Ground {
 pub struct Markdown {
     splitter: Splitter,
     highlighter: Highlighter,
-    started: bool,
+    /// Columns that words may take; without an end where nobody said.
     columns: usize,
+    started: bool,
 }
 
 impl Markdown {
-    /// A fresh stream for a terminal of so many columns.
-    pub fn new(colours: Colours, ground: Ground, columns: usize) -> Self {
-        Self { splitter: Splitter::default(), highlighter: Highlighter::new(colours, ground), started: false, columns }
+    /// A fresh stream.
+    pub fn new(colours: Colours, ground: Ground) -> Self {
+        let highlighter = Highlighter::new(colours, ground);
+        Self { splitter: Splitter::default(), highlighter, columns: usize::MAX, started: false }
+    }
+
+    /// The screen has so many columns from now on.
+    pub fn fit(&mut self, columns: usize) {
+        self.columns = columns;
     }
 
     /// A piece of text came: what can be printed now, line ends included.
@@ -96,7 +106,8 @@ mod tests {
                         A line of so many words that it is *shown* before its end, with `code`, a [link](x), and an end\n\nend";
 
     fn whole(text: &str, pieces: &[&str]) -> String {
-        let mut markdown = Markdown::new(Colours::Indexed, Ground::Dark, 80);
+        let mut markdown = Markdown::new(Colours::Indexed, Ground::Dark);
+        markdown.fit(80);
         let mut out: String = pieces.iter().map(|piece| markdown.push(piece)).collect();
         out.push_str(&markdown.finish());
         assert!(!text.is_empty());
@@ -124,14 +135,16 @@ mod tests {
 
     #[test]
     fn a_line_of_code_is_printed_before_its_block_ends() {
-        let mut markdown = Markdown::new(Colours::Indexed, Ground::Dark, 80);
+        let mut markdown = Markdown::new(Colours::Indexed, Ground::Dark);
+        markdown.fit(80);
         let shown = markdown.push("```\nfirst\nsec");
         assert!(shown.contains("first") && !shown.contains("sec"));
     }
 
     #[test]
     fn a_long_line_of_words_shows_before_it_ends_and_markup_only_whole() {
-        let mut markdown = Markdown::new(Colours::Indexed, Ground::Dark, 80);
+        let mut markdown = Markdown::new(Colours::Indexed, Ground::Dark);
+        markdown.fit(80);
         let words = "word ".repeat(20);
         let mut shown = markdown.push(&words);
         assert!(shown.starts_with("word word") && shown.len() >= 60 && !shown.contains('\n'), "{shown:?}");

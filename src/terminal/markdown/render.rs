@@ -1,9 +1,10 @@
 //! One complete block of Markdown as styled lines.
 
+use super::wrap;
 use console::{Style, measure_text_width};
 use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd};
 
-/// The lines of a block; a table that is wider than so many columns is told row by row.
+/// The lines of a block on a screen of so many columns; code is not broken, and a table that is wider is told row by row.
 pub fn block(text: &str, columns: usize) -> Vec<String> {
     let mut page = Page { columns, ..Page::default() };
     for event in
@@ -33,6 +34,9 @@ struct Page {
     link: Option<String>,
     linked: String,
     table: Option<Vec<Vec<String>>>,
+    code: bool,
+    /// A table's rows are being written.
+    tabular: bool,
 }
 
 impl Page {
@@ -62,7 +66,10 @@ impl Page {
             Tag::Emphasis => self.italic += 1,
             Tag::Strikethrough => self.struck += 1,
             Tag::BlockQuote(_) => self.prefix.push(style().dim().apply_to("│ ").to_string()),
-            Tag::CodeBlock(_) => self.prefix.push("    ".to_owned()),
+            Tag::CodeBlock(_) => {
+                self.code = true;
+                self.prefix.push("    ".to_owned());
+            }
             Tag::List(first) => {
                 self.end_line();
                 self.lists.push(first);
@@ -92,6 +99,7 @@ impl Page {
             TagEnd::BlockQuote(_) | TagEnd::CodeBlock => {
                 self.end_line();
                 self.prefix.pop();
+                self.code = false;
             }
             TagEnd::List(_) => {
                 self.lists.pop();
@@ -170,6 +178,7 @@ impl Page {
 
     fn end_table(&mut self) {
         let Some(rows) = self.table.take() else { return };
+        self.tabular = true;
         let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
         let width =
             |n: usize| rows.iter().filter_map(|row| row.get(n)).map(|c| measure_text_width(c)).max().unwrap_or(0);
@@ -192,6 +201,7 @@ impl Page {
                 self.end_line();
             }
         }
+        self.tabular = false;
     }
 
     /// The rows of a table one after the other, each cell behind the name of its column.
@@ -214,12 +224,18 @@ impl Page {
             return;
         }
         let line = std::mem::take(&mut self.line);
-        let mut prefix = self.prefix.clone();
+        let rest = self.prefix.concat();
+        let mut first = self.prefix.clone();
         if let Some(marker) = self.marker.take() {
-            prefix.pop();
-            prefix.push(marker);
+            first.pop();
+            first.push(marker);
         }
-        self.lines.push(format!("{}{line}", prefix.concat()).trim_end().to_owned());
+        let room = self.columns.saturating_sub(measure_text_width(&rest));
+        let rows = if self.code || self.tabular { vec![line] } else { wrap(&line, room) };
+        for (n, row) in rows.into_iter().enumerate() {
+            let prefix = if n == 0 { first.concat() } else { rest.clone() };
+            self.lines.push(format!("{prefix}{row}").trim_end().to_owned());
+        }
     }
 }
 

@@ -5,10 +5,12 @@ use crate::cli::Flags;
 use crate::open;
 use crate::surroundings::Surroundings;
 use selfsmith_agent::config::{self, Loaded, With};
+use selfsmith_agent::query::settings::Effort;
 use selfsmith_agent::redact::Redactor;
 use selfsmith_agent::session::{self, Listed, Session};
 use selfsmith_agent::texts::fill;
 use selfsmith_agent::wire::{self, Around, Cassette, Choices, Which, WireError, WithPrompt};
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -18,8 +20,8 @@ pub struct Home<'a> {
     pub flags: &'a Flags,
     /// What was found around.
     pub surroundings: &'a Surroundings,
-    /// What settings decide.
-    pub choices: Choices,
+    /// What settings decide, and what was chosen since.
+    pub choices: RefCell<Choices>,
     /// What the library is told of the surroundings.
     pub around: Around,
     /// The frontend of every session.
@@ -34,20 +36,42 @@ impl Home<'_> {
 
     /// Another model and its system prompt; `Err` says why not.
     pub fn model(&self, name: &str, session: &Session) -> Result<WithPrompt, String> {
-        let mut choices = self.choices.clone();
+        let mut choices = self.choices.borrow().clone();
         choices.model.name = Some(name.to_owned());
-        wire::another_model(&choices, &self.around, &session.parts().specs).map_err(|error| self.told(&error))
+        self.made(choices, session)
+    }
+
+    /// How hard the model thinks; nothing where that is left to it.
+    pub fn effort(&self) -> Option<Effort> {
+        self.choices.borrow().model.effort
+    }
+
+    /// The same model, thinking this hard from now on; `Err` says why not.
+    pub fn think(&self, effort: Effort, session: &Session) -> Result<WithPrompt, String> {
+        let mut choices = self.choices.borrow().clone();
+        choices.model.effort = Some(effort);
+        self.made(choices, session)
+    }
+
+    /// Another model; what it was made of counts from now on.
+    fn made(&self, choices: Choices, session: &Session) -> Result<WithPrompt, String> {
+        let made = wire::another_model(&choices, &self.around, &session.parts().specs);
+        let made = made.map_err(|error| self.told(&error))?;
+        *self.choices.borrow_mut() = choices;
+        Ok(made)
     }
 
     /// Another session; `Err` says why not.
     pub fn session(&self, which: Which) -> Result<Session, String> {
         let frontend = self.screen.clone();
-        wire::session(&self.choices, &self.around, &Cassette::Off, which, frontend).map_err(|error| self.told(&error))
+        wire::session(&self.choices.borrow(), &self.around, &Cassette::Off, which, frontend)
+            .map_err(|error| self.told(&error))
     }
 
     /// The sessions of this workspace, newest first.
     pub fn sessions(&self) -> Vec<Listed> {
-        let folder = self.choices.sessions.as_deref().map(|sessions| wire::folder(sessions, self.root()));
+        let sessions = self.choices.borrow().sessions.clone();
+        let folder = sessions.map(|sessions| wire::folder(&sessions, self.root()));
         folder.map(|folder| session::list(&folder)).unwrap_or_default()
     }
 

@@ -74,9 +74,8 @@ impl<'a> Repl<'a> {
         Self { session, desk, home, texts, planning, told: Vec::new(), customs: Vec::new() }
     }
 
-    /// Until the person leaves.
+    /// Until the person leaves. The screen is open.
     pub fn run(mut self) -> Ending {
-        self.desk.screen.open();
         self.offer();
         self.show_mode();
         let parts = self.session.parts();
@@ -163,6 +162,7 @@ impl<'a> Repl<'a> {
             Flow::Stay => {}
             Flow::Leave => return Goes::Away,
             Flow::Prompt(prompt) => self.prompt(&prompt),
+            Flow::Tell(told) => self.told.push(told),
             Flow::Plan(prompt) => {
                 self.wish(Wish::Plan);
                 self.prompt(&prompt);

@@ -27,10 +27,14 @@ pub fn run(command: &str, desk: &Desk<'_>, home: &Home<'_>, session: &Session, t
         network: true,
         timeout_s: LONGEST,
         max_timeout_s: LONGEST,
-        ..home.choices.bash.clone()
+        ..home.choices.borrow().bash.clone()
     };
-    let surroundings =
-        Surroundings { root: home.root().to_owned(), environment: home.around.variables.clone(), bash: settings };
+    let surroundings = Surroundings {
+        root: home.root().to_owned(),
+        environment: home.around.variables.clone(),
+        bash: settings,
+        ..Surroundings::default()
+    };
     let bash = Bash::new(&surroundings);
     let arguments = json!({ "command": command }).as_object().cloned().unwrap_or_default();
     let cancel = desk.interrupt.renew();

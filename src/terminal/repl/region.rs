@@ -152,6 +152,7 @@ fn up(rows: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn picture(rows: &[&str], cursor: (usize, &str)) -> Picture {
         Picture {
@@ -214,5 +215,58 @@ mod tests {
         // Two rows of the first, and the cursor in the third row of the second.
         assert_eq!(region.rows_above(4), 2 + 2);
         assert_eq!(Region { reflow: Reflow::No, ..region }.rows_above(4), 1);
+    }
+
+    proptest! {
+        /// Whatever is painted and printed in whatever order: every final line stands once, in order, above the rows.
+        #[test]
+        fn final_lines_are_never_touched(steps in proptest::collection::vec((0..3_u8, 0..5_usize, 0..5_usize), 1..40)) {
+            let mut region = Region::new(Reflow::Yes);
+            let mut terminal = vt100::Parser::new(8, 20, 500);
+            let mut printed = Vec::new();
+            let mut last = Vec::new();
+            for (n, (what, rows, cursor)) in steps.into_iter().enumerate() {
+                let rows: Vec<String> = (0..rows).map(|row| format!("row {row} of {n} 中🙂")).collect();
+                let before = |row: &String| row.split_at_checked(3).map(|(before, _)| before.to_owned()).unwrap_or_default();
+                let cursor = rows.get(cursor).map(|row| (cursor, before(row)));
+                let picture = Picture { rows: rows.clone(), cursor };
+                let out = if what == 0 { region.paint(picture, 20) } else {
+                    let line = if what == 1 { format!("final {n}") } else { format!("final {n} is longer than the screen") };
+                    printed.push(line.clone());
+                    region.above(&format!("{line}\n"), picture, 20)
+                };
+                terminal.process(out.as_bytes());
+                last = rows;
+            }
+            let wrapped = printed.iter().flat_map(|line| wrap_at(line, 20));
+            let expected: Vec<String> = wrapped.chain(last).collect();
+            prop_assert_eq!(everything(&mut terminal), expected);
+        }
+    }
+
+    fn wrap_at(line: &str, columns: usize) -> Vec<String> {
+        let chars: Vec<char> = line.chars().collect();
+        chars.chunks(columns).map(|chunk| chunk.iter().collect::<String>().trim_end().to_owned()).collect()
+    }
+
+    fn everything(terminal: &mut vt100::Parser) -> Vec<String> {
+        let screen = terminal.screen_mut();
+        screen.set_scrollback(500);
+        let mut back = screen.scrollback();
+        let (rows, columns) = screen.size();
+        let mut lines: Vec<String> = Vec::new();
+        while back > 0 {
+            screen.set_scrollback(back);
+            let taken = back.min(usize::from(rows));
+            lines.extend(screen.rows(0, columns).take(taken));
+            back -= taken;
+        }
+        screen.set_scrollback(0);
+        lines.extend(screen.rows(0, columns));
+        let mut lines: Vec<String> = lines.iter().map(|line| line.trim_end().to_owned()).collect();
+        while lines.last().is_some_and(String::is_empty) {
+            lines.pop();
+        }
+        lines
     }
 }

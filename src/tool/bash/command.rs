@@ -2,6 +2,7 @@
 
 use super::{Settings, screen, walls};
 use crate::tool::Surroundings;
+use crate::tool::paths::More;
 use selfsmith_sandbox::{
     Cancel, Captured, End, Environment, Finished, Job, Limits, Loopback, MissingWall, Program, SandboxError, Stream,
     Wall, run,
@@ -96,6 +97,7 @@ struct Inner {
     settings: Settings,
     root: PathBuf,
     environment: Vec<(OsString, OsString)>,
+    more: More,
     /// Made with the first background job, so that later commands can ask the server that it is.
     loopback: OnceLock<Option<Loopback>>,
 }
@@ -128,6 +130,7 @@ impl Shell {
             settings: surroundings.bash.clone(),
             root: surroundings.root.clone(),
             environment: surroundings.environment.clone(),
+            more: surroundings.more.clone(),
             loopback: OnceLock::new(),
         }))
     }
@@ -180,7 +183,7 @@ impl Shell {
             environment: self.environment(),
             stdin: Vec::new(),
             limits: Limits { wall, output, processes: Some(PROCESSES), ..Limits::default() },
-            walls: walls::around(&inner.root, &inner.settings, &inner.environment, self.loopback()),
+            walls: walls::around(&inner.root, &inner.more.all(), &inner.settings, &inner.environment, self.loopback()),
         };
         Ok(run(&job, &inner.environment, cancel, on_output)?)
     }

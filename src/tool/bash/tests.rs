@@ -7,7 +7,12 @@ use selfsmith_sandbox::{MissingWall, Wall};
 
 fn tool(root: &std::path::Path) -> Bash {
     let environment = std::env::vars_os().collect();
-    Bash::new(&Surroundings { root: root.to_owned(), environment, bash: Settings::default() })
+    Bash::new(&Surroundings {
+        root: root.to_owned(),
+        environment,
+        bash: Settings::default(),
+        ..Surroundings::default()
+    })
 }
 
 async fn call(tool: &Bash, arguments: Value) -> Answer {
@@ -123,7 +128,12 @@ async fn hooks_and_keys_are_out_of_reach_and_commits_work() {
     std::fs::create_dir(&root).unwrap();
     let mut environment: Vec<_> = std::env::vars_os().filter(|(name, _)| name != "HOME").collect();
     environment.extend([("HOME".into(), home.into()), ("OPENAI_API_KEY".into(), "sk-hidden".into())]);
-    let tool = Bash::new(&Surroundings { root: root.clone(), environment, bash: Settings::default() });
+    let tool = Bash::new(&Surroundings {
+        root: root.clone(),
+        environment,
+        bash: Settings::default(),
+        ..Surroundings::default()
+    });
     let made =
         call(&tool, json!({ "command": "git init -q . && git config user.name n && git config user.email e@x" })).await;
     assert_eq!(made.outcome, Outcome::Done, "{}", made.text);

@@ -57,9 +57,10 @@ const STEERS_GIT: [&str; 3] = ["hooks", "config", "config.worktree"];
 /// In the workspace: what steers this program, and what it keeps, where somebody works in the home folder itself.
 const STEERS_US: [&str; 4] = [".selfsmith", ".selfsmithignore", ".local/share/selfsmith", ".local/state/selfsmith"];
 
-/// The walls for one command.
+/// The walls for one command. `more` are folders that the person opened beside the root.
 pub(super) fn around(
     root: &Path,
+    more: &[PathBuf],
     settings: &Settings,
     environment: &[(OsString, OsString)],
     loopback: Option<i32>,
@@ -68,21 +69,25 @@ pub(super) fn around(
         return Walls::None;
     }
     let mut walls = Workspace {
-        writable: vec![root.to_owned()],
-        protected: STEERS_US.iter().map(|name| root.join(name)).filter(|path| path.exists()).collect(),
+        writable: Vec::new(),
+        protected: Vec::new(),
         hidden: hidden(environment),
         network: settings.network,
         loopback,
     };
     walls.writable.extend(settings.writable.iter().cloned());
     walls.writable.extend(["TMPDIR", "CARGO_TARGET_DIR"].into_iter().filter_map(|name| path_in(environment, name)));
-    for folder in git_folders(root) {
-        // `config.worktree` is rarely there; a folder in its place would confuse git.
-        let steering =
-            STEERS_GIT.iter().map(|name| folder.join(name)).filter(|path| path.exists() || path.ends_with("hooks"));
-        walls.protected.extend(steering);
-        if !folder.starts_with(root) {
-            walls.writable.push(folder);
+    for root in more.iter().map(PathBuf::as_path).chain([root]) {
+        walls.writable.push(root.to_owned());
+        walls.protected.extend(STEERS_US.iter().map(|name| root.join(name)).filter(|path| path.exists()));
+        for folder in git_folders(root) {
+            // `config.worktree` is rarely there; a folder in its place would confuse git.
+            let steering =
+                STEERS_GIT.iter().map(|name| folder.join(name)).filter(|path| path.exists() || path.ends_with("hooks"));
+            walls.protected.extend(steering);
+            if !folder.starts_with(root) {
+                walls.writable.push(folder);
+            }
         }
     }
     Walls::Workspace(walls)

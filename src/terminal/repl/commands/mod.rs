@@ -1,11 +1,13 @@
 //! Slash commands: one file each, and one sorted line in [`TABLE`].
 
+mod add_dir;
 mod approval;
 mod clear;
 mod config;
 mod context;
 mod cost;
 mod diff;
+mod effort;
 mod help;
 mod init;
 mod model;
@@ -55,6 +57,8 @@ pub enum Flow {
     Leave,
     /// This prompt goes to the model.
     Prompt(String),
+    /// The model is told this with the next prompt.
+    Tell(String),
     /// This prompt goes to the model in plan mode.
     Plan(String),
     /// This text stands where one types.
@@ -77,12 +81,14 @@ pub struct Command {
 
 /// Every command, sorted by name.
 pub const TABLE: &[Command] = &[
+    add_dir::COMMAND,
     approval::COMMAND,
     clear::COMMAND,
     config::COMMAND,
     context::COMMAND,
     cost::COMMAND,
     diff::COMMAND,
+    effort::COMMAND,
     quit::EXIT,
     help::COMMAND,
     init::COMMAND,

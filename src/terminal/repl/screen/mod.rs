@@ -150,7 +150,7 @@ impl Screen {
 
     /// Print lines for the person.
     pub fn say(&self, text: &str) {
-        self.state().line(&clean(&self.whereabouts.redactor.text(text)));
+        self.state().words_of_ours(&clean(&self.whereabouts.redactor.text(text)));
     }
 
     /// Print lines that are made for a terminal: they may hold colours.

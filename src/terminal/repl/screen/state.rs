@@ -8,7 +8,7 @@ use super::view::{Scene, styled};
 use super::{Act, Interrupt, Look, Taste, Thinking};
 use crate::activity;
 use crate::clean::clean;
-use crate::markdown::Markdown;
+use crate::markdown::{Markdown, wrap};
 use crate::streams;
 use console::Style;
 use selfsmith_agent::event::EventKind;
@@ -242,11 +242,26 @@ impl State {
         self.lines(&text);
     }
 
+    /// Print words for the person, broken between words where the screen is narrow.
+    pub fn words_of_ours(&mut self, text: &str) {
+        if !self.awake {
+            return self.line(text);
+        }
+        let columns = size().0;
+        let rows = |line: &str| {
+            let blanks: String = line.chars().take_while(|c| *c == ' ').collect();
+            let words = wrap(line.trim_start_matches(' '), columns.saturating_sub(blanks.len()));
+            words.into_iter().map(|row| format!("{blanks}{row}\n")).collect::<String>()
+        };
+        let text: String = text.lines().map(rows).collect();
+        self.line(&text);
+    }
+
     /// Show what was sent.
     pub fn echo(&mut self, shown: &str) {
         let shown = clean(shown).replace('\n', "\n  ");
         let text = styled(self.look, Style::new().bold(), &format!("> {shown}"));
-        self.line(&text);
+        self.line(&format!("\n{text}"));
     }
 
     /// What an event means.
@@ -326,7 +341,10 @@ impl State {
         }
         if let Look::Rich(colours) = self.look {
             let ground = self.taste.ground;
-            let shown = self.markdown.get_or_insert_with(|| Markdown::new(colours, ground, size().0)).push(text);
+            let columns = if self.awake { size().0 } else { usize::MAX };
+            let markdown = self.markdown.get_or_insert_with(|| Markdown::new(colours, ground));
+            markdown.fit(columns);
+            let shown = markdown.push(text);
             self.words(&shown);
         } else {
             self.words(&clean(text));

@@ -124,6 +124,7 @@ fn names_of_files_are_offered_after_an_at_and_put_in() {
     while editor.waits() {
         assert!(std::time::Instant::now() < until, "the listing never ended");
         std::thread::yield_now();
+        editor.refresh();
     }
     press(&mut editor, "ma");
     editor.key(Key::Tab, 20);
