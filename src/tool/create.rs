@@ -4,6 +4,7 @@ use super::files::{self, Files};
 use super::paths::Purpose;
 use super::{Answer, Effect, Tool};
 use crate::edit::write;
+use crate::snapshot::Reach;
 use futures::future::{BoxFuture, ready};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -72,6 +73,10 @@ impl Tool for Create {
 
     fn effect(&self) -> Effect {
         Effect::Writes
+    }
+
+    fn reach(&self, arguments: &Map<String, Value>) -> Option<Reach> {
+        self.files.reach(arguments)
     }
 
     fn call<'a>(&'a self, arguments: &'a Map<String, Value>) -> BoxFuture<'a, Answer> {

@@ -38,7 +38,8 @@ pub fn guarded(root: &Path, relative: &Path, touch: Touch) -> Option<&'static st
     is_ignored(root, relative).then_some("the person listed it in .selfsmithignore")
 }
 
-fn is_secret(names: &[String]) -> bool {
+/// Whether a path's parts, in lower case, are those of a file of secrets.
+pub fn is_secret(names: &[String]) -> bool {
     let folders = [".ssh", ".gnupg", ".aws"];
     if names.iter().any(|name| folders.contains(&name.as_str())) {
         return true;
