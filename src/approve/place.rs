@@ -79,7 +79,9 @@ impl Ground<'_> {
         // What holds the workspace is not a temporary folder, wherever it lies.
         let holds = self.root.starts_with(&path);
         let below = |folder: &str| path.starts_with(folder) && path != Path::new(folder);
-        if !holds && ["/tmp", "/var/tmp", "/dev/shm"].into_iter().any(below) {
+        // A home is nobody's scratch, wherever it lies.
+        let in_home = self.home.is_some_and(|home| home != Path::new("/") && path.starts_with(home));
+        if !holds && !in_home && ["/tmp", "/var/tmp", "/dev/shm"].into_iter().any(below) {
             return Place::Scratch;
         }
         match path.to_str() {
