@@ -15,11 +15,13 @@ pub mod turn;
 // Parts of a turn, unknown to each other.
 pub mod approve;
 pub mod frontend;
+pub mod hook;
 pub mod prompt;
 pub mod query;
 pub mod tool;
 // Reached only through tools.
 pub mod edit;
+pub mod snapshot;
 // What can be observed, and what is said.
 pub mod ending;
 pub mod event;

@@ -2,9 +2,10 @@
 //!
 //! It reads no environment and no clock: whoever calls passes both in. Nothing is imported from here but by the program.
 
-use crate::approve::Mode;
+use crate::approve::{Guard, Mode, Rules};
 use crate::ending::Ending;
 use crate::frontend::{Frontend, Redacted};
+use crate::hook::{self, Hooks};
 use crate::prompt::{self, PromptError, Prompts, ToolText};
 use crate::query::client::{self, Client, ConnectionError};
 use crate::query::settings::{Growth, Settings as ModelSettings};
@@ -12,6 +13,7 @@ use crate::query::tape::{OnDrift, Tape};
 use crate::query::{Model, ToolSpec, text_channel};
 use crate::redact::Redactor;
 use crate::session::{self, Clock, Ids, Log, LogError, Parts, Session};
+use crate::snapshot::{self, Keeper};
 use crate::texts::{Texts, fill};
 use crate::tool::{self, Tool};
 use crate::turn;
@@ -33,8 +35,16 @@ pub struct Choices {
     pub turn: turn::Settings,
     /// What may be done without a question.
     pub mode: Mode,
+    /// Rules about commands.
+    pub rules: Rules,
+    /// What the person has run before and after calls.
+    pub hooks: hook::Settings,
     /// How commands run.
     pub bash: tool::bash::Settings,
+    /// How snapshots are kept.
+    pub snapshots: snapshot::Settings,
+    /// Where they are kept; below it a folder for each workspace.
+    pub snapshots_root: Option<PathBuf>,
     /// Where sessions are written down; below it a folder for each workspace.
     pub sessions: Option<PathBuf>,
 }
@@ -181,6 +191,13 @@ pub fn session(
         system,
         settings: choices.turn.clone(),
         mode: choices.mode,
+        guard: Guard {
+            rules: choices.rules.clone(),
+            root: around.root.clone(),
+            home: around.environment.get("HOME").map(PathBuf::from),
+        },
+        hooks: Hooks::new(choices.hooks.clone(), around.root.clone(), around.variables.clone()),
+        snapshots: keeper(choices, around),
         root: around.root.display().to_string(),
         frontend: Arc::new(Redacted::new(frontend, redactor.clone())),
         clock: around.clock.clone(),
@@ -218,6 +235,13 @@ pub fn session(
     }
 }
 
+/// The keeper of the workspace's snapshots; none where the settings want none, or there is no place for them.
+pub fn keeper(choices: &Choices, around: &Around) -> Option<Keeper> {
+    let settings = &choices.snapshots;
+    let folder = choices.snapshots_root.as_deref().filter(|_| settings.enabled)?;
+    Some(Keeper::new(settings, folder.join(workspace_name(&around.root)), around.root.clone(), around.chance.now))
+}
+
 /// Another model for a session, with its system prompt.
 pub fn another_model(choices: &Choices, around: &Around, specs: &[ToolSpec]) -> Result<WithPrompt, WireError> {
     let model = client(choices, around, Tape::Off)?;
@@ -244,6 +268,10 @@ pub fn check_prompts(around: &Around) -> Result<(), WireError> {
 
 /// The folder of a workspace's sessions: its name for people, a digest of its path against twins.
 pub fn folder(sessions: &Path, root: &Path) -> PathBuf {
+    sessions.join(workspace_name(root))
+}
+
+fn workspace_name(root: &Path) -> String {
     let name: String = root
         .file_name()
         .map(|name| name.to_string_lossy().into_owned())
@@ -254,7 +282,7 @@ pub fn folder(sessions: &Path, root: &Path) -> PathBuf {
         .collect();
     let digest = Sha256::digest(root.as_os_str().as_encoded_bytes());
     let short: String = digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
-    sessions.join(format!("{name}-{short}"))
+    format!("{name}-{short}")
 }
 
 fn tape(cassette: &Cassette, model: Option<&str>, root: &Path, redactor: Redactor) -> Result<Tape, CassetteError> {

@@ -20,8 +20,10 @@ pub use layers::{Flag, Layer, Origins, Sources};
 pub use set::set;
 pub use show::{With, show};
 
-use crate::approve::Mode;
+use crate::approve::{Mode, Rule, Rules};
+use crate::hook;
 use crate::query::settings::{Growth, Settings as ModelSettings};
+use crate::snapshot;
 use crate::texts::{Texts, fill};
 use crate::tool::bash;
 use crate::turn;
@@ -47,6 +49,10 @@ pub struct Config {
     pub folders: Folders,
     /// Tools.
     pub tools: Tools,
+    /// Commands of the person around calls.
+    pub hooks: hook::Settings,
+    /// Snapshots of the workspace.
+    pub snapshots: snapshot::Settings,
     /// The terminal.
     pub screen: Screen,
 }
@@ -65,6 +71,9 @@ pub struct Folders {
 pub struct Tools {
     /// What may be done without a question.
     pub approval: Mode,
+    /// Rules about commands, with their examples.
+    #[serde(default)]
+    pub rules: Vec<Rule>,
     /// Shell commands.
     pub bash: bash::Settings,
 }
@@ -151,9 +160,15 @@ fn typed(merged: &layers::Merged) -> Result<Config, ConfigError> {
         turn: turn::Settings { max_turns: one(merged, "model_chat.max_turns")? },
         folders: group(merged, "code_project")?,
         tools: group(merged, "tools")?,
+        hooks: group(merged, "hooks")?,
+        snapshots: group(merged, "snapshots")?,
         screen: group(merged, "cli")?,
     };
     check(&config).map_err(|(key, why)| wrong(merged, key, why.into()))?;
+    if let Some(why) = config.hooks.fault() {
+        return Err(wrong(merged, "hooks", why));
+    }
+    Rules::new(&config.tools.rules).map_err(|error| wrong(merged, "tools.rules", error.to_string()))?;
     Ok(config)
 }
 

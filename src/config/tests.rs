@@ -41,7 +41,10 @@ fn the_shipped_file_holds_the_defaults_that_the_modules_declare() {
     assert_eq!(loaded.config.model, ModelSettings::default());
     assert_eq!(loaded.config.growth, Growth::default());
     assert_eq!(loaded.config.turn, turn::Settings::default());
-    assert_eq!(loaded.config.tools, Tools { approval: Mode::default(), bash: bash::Settings::default() });
+    assert_eq!(
+        loaded.config.tools,
+        Tools { approval: Mode::default(), rules: Vec::new(), bash: bash::Settings::default() }
+    );
     assert!(loaded.notices(&EN).is_empty());
 }
 

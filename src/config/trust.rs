@@ -7,16 +7,25 @@ use serde_yaml::Value;
 const UNTRUSTED: &[&str] = &[
     "code_project.logs_root",
     "code_project.project_root",
+    "hooks.after_tool",
+    "hooks.before_tool",
     "model.api_key_env",
     "model.base_url",
     "model.ca_file",
     "model.provider",
     "model.proxy",
+    "snapshots.enabled",
+    "snapshots.exclude",
+    "snapshots.keep_bytes",
+    "snapshots.max_entries",
+    "snapshots.max_file_bytes",
+    "snapshots.max_total_bytes",
     "tools.approval",
     "tools.bash.keep",
     "tools.bash.network",
     "tools.bash.sandbox",
     "tools.bash.writable",
+    "tools.rules",
 ];
 
 /// Known, accepted, and without effect so far.

@@ -12,15 +12,16 @@ pub const LAYERS: [(&str, &str); 6] = [
 ];
 
 /// What the loop says to the model, one file per occasion, with the placeholders each may use.
-pub const NOTES: [(super::Note, &str, &str, &[&str]); 12] = {
+pub const NOTES: [(super::Note, &str, &str, &[&str]); 14] = {
     use super::Note::{
-        AfterDone, CutOff, Denied, DoneTooEarly, InterruptedLost, InterruptedRunning, InterruptedWaiting, LastTurn,
-        NobodyToAsk, Nudge, NudgeEmpty, ReadOnly,
+        AfterDone, CutOff, Denied, DeniedByRule, DoneTooEarly, InterruptedLost, InterruptedRunning, InterruptedWaiting,
+        LastTurn, NobodyToAsk, Nudge, NudgeEmpty, ReadOnly, StoppedByHook,
     };
     [
         (AfterDone, "notes/after-done.md", include_str!("../../prompts/notes/after-done.md"), &[]),
         (CutOff, "notes/cut-off.md", include_str!("../../prompts/notes/cut-off.md"), &["why"]),
         (Denied, "notes/denied.md", include_str!("../../prompts/notes/denied.md"), &["why"]),
+        (DeniedByRule, "notes/denied-by-rule.md", include_str!("../../prompts/notes/denied-by-rule.md"), &["rule"]),
         (DoneTooEarly, "notes/done-too-early.md", include_str!("../../prompts/notes/done-too-early.md"), &["failed"]),
         (InterruptedLost, "notes/interrupted-lost.md", include_str!("../../prompts/notes/interrupted-lost.md"), &[]),
         (
@@ -36,9 +37,15 @@ pub const NOTES: [(super::Note, &str, &str, &[&str]); 12] = {
             &[],
         ),
         (LastTurn, "notes/last-turn.md", include_str!("../../prompts/notes/last-turn.md"), &["channel"]),
-        (NobodyToAsk, "notes/nobody-to-ask.md", include_str!("../../prompts/notes/nobody-to-ask.md"), &["mode"]),
+        (
+            NobodyToAsk,
+            "notes/nobody-to-ask.md",
+            include_str!("../../prompts/notes/nobody-to-ask.md"),
+            &["mode", "danger"],
+        ),
         (Nudge, "notes/nudge.md", include_str!("../../prompts/notes/nudge.md"), &[]),
         (NudgeEmpty, "notes/nudge-empty.md", include_str!("../../prompts/notes/nudge-empty.md"), &[]),
         (ReadOnly, "notes/read-only.md", include_str!("../../prompts/notes/read-only.md"), &[]),
+        (StoppedByHook, "notes/stopped-by-hook.md", include_str!("../../prompts/notes/stopped-by-hook.md"), &["why"]),
     ]
 };

@@ -39,6 +39,8 @@ pub enum Note {
     CutOff,
     /// A person said no.
     Denied,
+    /// A rule of the person forbids a command; `{{ rule }}`.
+    DeniedByRule,
     /// `done` after a call that failed.
     DoneTooEarly,
     /// A result was lost with the program.
@@ -57,6 +59,8 @@ pub enum Note {
     NudgeEmpty,
     /// A change in a session that may change nothing.
     ReadOnly,
+    /// A hook of the person said no; `{{ why }}`.
+    StoppedByHook,
 }
 
 /// What a tool looks like in the system prompt of the text channel.

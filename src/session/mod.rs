@@ -17,17 +17,20 @@ pub use person::Earlier;
 pub use report::Report;
 pub use restore::{Restored, restore};
 
-use crate::approve::Mode;
+use crate::approve::{Guard, Mode};
 use crate::ending::Ending;
 use crate::event::{EVENT_VERSION, EventKind};
 use crate::frontend::Frontend;
+use crate::hook::Hooks;
 use crate::message::{Channel, Message, Part, Role, ToolCall};
 use crate::prompt::{Note, Prompts};
 use crate::query::{Delta, Model, QueryError, Reply, Request, State, ToolSpec};
+use crate::snapshot::{Job, Keeper, Label};
 use crate::texts::{Texts, fill};
 use crate::tool::Tool;
 use crate::turn::{self, Course, Hands, Next, Seen};
 use std::sync::{Arc, Mutex};
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 /// Finish reasons that need no word.
@@ -49,6 +52,12 @@ pub struct Parts {
     pub settings: turn::Settings,
     /// What may be done without a question.
     pub mode: Mode,
+    /// What commands are judged by.
+    pub guard: Guard,
+    /// What the person has run before and after calls.
+    pub hooks: Hooks,
+    /// Where snapshots of the workspace are kept, if they are.
+    pub snapshots: Option<Keeper>,
     /// Root of the workspace, for people.
     pub root: String,
     /// Whoever watches.
@@ -173,6 +182,10 @@ impl Session {
                 ending
             }
         };
+        if let Some(kept) = self.after_turn() {
+            // What the last turn changed is written down before the prompt ends.
+            let _ = kept.await;
+        }
         report.files.sort();
         report.files.dedup();
         self.say_ending(report.ending);
@@ -188,6 +201,7 @@ impl Session {
 
     async fn work(&mut self, text: &str, cancel: &CancellationToken, report: &mut Report) -> Result<Ending, Stop> {
         let max_turns = self.parts.settings.max_turns.max(1);
+        let message = self.messages.len();
         let mut course = Course::default();
         let mut parts = vec![Part::Text { text: text.to_owned() }];
         parts.append(&mut self.attached);
@@ -196,10 +210,13 @@ impl Session {
             self.add(Message { role: Role::User, parts }, &[])?;
             report.turns += 1;
             self.emitter.emit(EventKind::TurnStarted { turn: report.turns });
+            self.begin_turn(message, report.turns);
             let Some(reply) = self.ask(cancel).await? else { return Ok(Ending::Interrupted) };
             report.count(&reply);
             self.replied(&reply)?;
             let ran = self.run(&reply, cancel).await;
+            // Goes on while the model is asked; the next call that may change something waits for it.
+            self.after_turn();
             report.commands += ran.commands;
             report.files.extend(ran.files);
             parts = ran.results.into_iter().map(Part::Result).collect();
@@ -275,12 +292,36 @@ impl Session {
             tools: &self.parts.tools,
             prompts: &self.parts.prompts,
             mode: self.parts.mode,
+            guard: &self.parts.guard,
+            hooks: &self.parts.hooks,
             frontend: self.parts.frontend.as_ref(),
             emit: &|kind| self.emitter.emit(kind),
             id: &|| (self.parts.ids)(),
+            snapshots: self.parts.snapshots.as_ref(),
+            texts: self.parts.texts,
             cancel,
         };
         turn::run(&hands, reply).await
+    }
+
+    fn begin_turn(&self, message: usize, turn: u32) {
+        if let Some(keeper) = &self.parts.snapshots {
+            keeper.begin(Label { session: self.id.clone(), message, turn, at: self.emitter.now() });
+        }
+    }
+
+    /// Looks at what the turn changed, in the background.
+    fn after_turn(&self) -> Option<JoinHandle<()>> {
+        let keeper = self.parts.snapshots.clone()?;
+        let runs = self.parts.tools.iter().any(|tool| tool.job() == Job::Runs);
+        let job = if runs { Job::Runs } else { Job::None };
+        let (emitter, texts) = (Arc::clone(&self.emitter), self.parts.texts);
+        Some(tokio::task::spawn_blocking(move || {
+            if let Some(error) = keeper.after(job) {
+                let text = fill(texts.snapshot_lost, &[("why", &chain(&error))]);
+                emitter.emit(EventKind::Notice { text });
+            }
+        }))
     }
 
     fn notes(&self, notes: &[(Note, String)]) -> Vec<Part> {

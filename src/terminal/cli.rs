@@ -23,6 +23,7 @@ const EXAMPLES: &str = "Examples:
   selfsmith-agent exec \"add a test for parse()\"     one task, headless
   git diff | selfsmith-agent exec \"review this\" -   … with more of the prompt on stdin
   selfsmith-agent exec --json --approval auto \"…\"   … with typed events, one per line
+  selfsmith-agent undo                              take back what the last prompt changed here
   selfsmith-agent config show --origin              every setting and where it came from
 
 Settings by environment: SELFSMITH_BASE_URL, SELFSMITH_API_KEY, SELFSMITH_MODEL.";
@@ -45,6 +46,12 @@ pub struct Flags {
     /// What may be done without a question.
     #[arg(long, global = true, value_enum)]
     pub approval: Option<ApprovalFlag>,
+    /// Whether commands run behind walls.
+    #[arg(long, global = true, value_enum, value_name = "on|off")]
+    pub sandbox: Option<Switch>,
+    /// Whether snapshots are taken before turns that may change something, so that they can be undone.
+    #[arg(long, global = true, value_enum, value_name = "on|off")]
+    pub snapshots: Option<Switch>,
     /// Record the model's replies to a new file, or replay them from one without any network.
     #[arg(long, global = true, num_args = 2, value_names = ["record|replay", "FILE"])]
     pub cassette: Vec<String>,
@@ -72,6 +79,9 @@ pub enum Command {
         #[arg(required = true, num_args = 1.., value_name = "INSTRUCTION")]
         instruction: Vec<String>,
     },
+    /// Take back what the last prompt changed in this folder: by tools and by commands, in a repository or not. What somebody
+    /// else changed since stays. Asking again goes further back.
+    Undo(UndoArgs),
     /// Check or show the settings.
     Config {
         /// What about them.
@@ -102,6 +112,17 @@ pub struct ExecArgs {
     pub json: bool,
 }
 
+/// Arguments of `undo`.
+#[derive(Debug, Args)]
+pub struct UndoArgs {
+    /// Only the last turn that changed something, not all turns of its prompt.
+    #[arg(long)]
+    pub turn: bool,
+    /// Also what changed while a background job ran, or in a turn that was cut off.
+    #[arg(long)]
+    pub all: bool,
+}
+
 /// What to do with the settings.
 #[derive(Debug, Subcommand)]
 pub enum ConfigCommand {
@@ -113,6 +134,15 @@ pub enum ConfigCommand {
         #[arg(long)]
         origin: bool,
     },
+}
+
+/// Words of `--sandbox` and `--snapshots`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Switch {
+    /// Yes.
+    On,
+    /// No.
+    Off,
 }
 
 /// Words of `--channel`.

@@ -20,6 +20,7 @@ mod signals;
 mod streams;
 mod surroundings;
 mod talk;
+mod undo;
 
 use clap::Parser;
 use cli::Command;
@@ -76,6 +77,7 @@ fn run(cli: &cli::Cli) -> Ending {
             streams::tell(&fill(EN.not_built, &[("what", "run")]));
             Ending::NotBuilt
         }
+        Some(Command::Undo(args)) => undo::run(&cli.flags, args, &surroundings),
         Some(Command::Doctor { json }) => doctor::run(&cli.flags, *json, &surroundings),
         Some(Command::Case { .. } | Command::Config { .. }) | None => {
             talk::run(&cli.flags, Which::New, &surroundings, &runtime)

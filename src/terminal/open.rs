@@ -1,7 +1,8 @@
 //! From the command line to settings, and from settings to what a session is made of.
 
-use crate::cli::{ApprovalFlag, ChannelFlag, Flags};
+use crate::cli::{ApprovalFlag, ChannelFlag, Flags, Switch};
 use crate::surroundings::{self, Surroundings};
+use selfsmith_agent::approve::Rules;
 use selfsmith_agent::config::{self, ConfigError, Flag, Loaded, Sources};
 use selfsmith_agent::ending::Ending;
 use selfsmith_agent::query::tape::OnDrift;
@@ -46,7 +47,14 @@ pub fn open(flags: &Flags, surroundings: &Surroundings) -> Result<Opened, Refusa
         growth: config.growth,
         turn: config.turn.clone(),
         mode: config.tools.approval,
+        rules: Rules::new(&config.tools.rules).map_err(|error| Refusal {
+            ending: Ending::Config,
+            text: could_not(surroundings, &error.to_string(), ""),
+        })?,
+        hooks: config.hooks.clone(),
         bash: config.tools.bash.clone(),
+        snapshots: config.snapshots.clone(),
+        snapshots_root: surroundings.snapshots(),
         sessions: config.folders.logs_root.clone().or_else(|| surroundings.sessions()),
     };
     let cassette = cassette(flags).map_err(|text| Refusal { ending: Ending::Usage, text })?;
@@ -105,12 +113,15 @@ fn settings(flags: &Flags) -> Vec<Flag> {
         ApprovalFlag::Auto => "auto",
         ApprovalFlag::ReadOnly => "read-only",
     });
+    let switch = |flag: Option<Switch>| flag.map(|flag| if flag == Switch::On { "true" } else { "false" });
     let rows = [
         ("--model", "model.name", flags.model.as_deref()),
         ("--base-url", "model.base_url", flags.base_url.as_deref()),
         ("--provider", "model.provider", flags.provider.as_deref()),
         ("--channel", "model.channel", channel),
         ("--approval", "tools.approval", approval),
+        ("--sandbox", "tools.bash.sandbox", switch(flags.sandbox)),
+        ("--snapshots", "snapshots.enabled", switch(flags.snapshots)),
     ];
     let set = |(name, key, value): (&'static str, &'static str, Option<&str>)| {
         Some(Flag { name, key, value: value?.to_owned() })

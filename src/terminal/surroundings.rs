@@ -60,6 +60,11 @@ impl Surroundings {
         Some(self.state()?.join("sessions"))
     }
 
+    /// Where snapshots of workspaces are kept.
+    pub fn snapshots(&self) -> Option<PathBuf> {
+        Some(self.state()?.join("snapshots"))
+    }
+
     /// Where the lines that were typed are kept.
     pub fn history(&self) -> Option<PathBuf> {
         Some(self.state()?.join("history"))

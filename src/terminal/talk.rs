@@ -17,6 +17,7 @@ use selfsmith_agent::texts::fill;
 use selfsmith_agent::wire::{self, Around, Which, WireError};
 use std::cell::RefCell;
 use std::io::IsTerminal;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Runtime;
@@ -109,7 +110,12 @@ fn desk<'a>(loaded: &Loaded, surroundings: &Surroundings, around: &Around, runti
     };
     let redactor = wire::redactor(&around.environment);
     let rules = Rules::open(surroundings.rules(&around.root));
-    let whereabouts = Whereabouts { root: around.root.clone(), rules, redactor: redactor.clone() };
+    let whereabouts = Whereabouts {
+        root: around.root.clone(),
+        home: around.environment.get("HOME").map(PathBuf::from),
+        rules,
+        redactor: redactor.clone(),
+    };
     let terminal = std::io::stdin().is_terminal();
     let (source, answers) = match (terminal && look != Look::Bare).then(Keyboard::take) {
         Some(Ok(keyboard)) => {

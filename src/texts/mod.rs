@@ -56,6 +56,96 @@ pub struct Texts {
     pub ask_denied_headless: &'static str,
     /// A session cannot be written down; `{why}`.
     pub record_not_kept: &'static str,
+    /// A command is dangerous; `{what}`.
+    pub dangerous: &'static str,
+    /// The rule that would allow a command that was not run; `{rule}`.
+    pub grant: &'static str,
+    /// A danger.
+    pub danger_removes_outside: &'static str,
+    /// A danger.
+    pub danger_removes_all: &'static str,
+    /// A danger.
+    pub danger_removes_unknown: &'static str,
+    /// A danger.
+    pub danger_writes_outside: &'static str,
+    /// A danger.
+    pub danger_writes_disk: &'static str,
+    /// A danger.
+    pub danger_rewrites_history: &'static str,
+    /// A danger.
+    pub danger_reads_secrets: &'static str,
+    /// A danger.
+    pub danger_runs_download: &'static str,
+    /// A danger.
+    pub danger_as_other_user: &'static str,
+    /// A danger.
+    pub danger_stops_system: &'static str,
+    /// A danger.
+    pub danger_bomb: &'static str,
+    /// A danger.
+    pub danger_without_walls: &'static str,
+    /// A danger.
+    pub danger_unclear: &'static str,
+    /// There is no snapshot before a turn; `{why}`.
+    pub no_snapshot: &'static str,
+    /// The changes of a turn were not written down; `{why}`.
+    pub snapshot_lost: &'static str,
+    /// The workspace is too large for snapshots; `{limit}`.
+    pub too_many_for_snapshots: &'static str,
+    /// What a snapshot leaves out; `{what}`.
+    pub not_in_snapshot: &'static str,
+    /// End of a list; `{count}`.
+    pub and_more: &'static str,
+    /// A size after a reason; `{size}`.
+    pub mebibytes: &'static str,
+    /// `undo` without anything to do.
+    pub undo_nothing: &'static str,
+    /// `undo`; `{turns}`, `{count}`.
+    pub undo_done: &'static str,
+    /// A path of `undo`; `{path}`.
+    pub undo_restored: &'static str,
+    /// A path of `undo`; `{path}`.
+    pub undo_brought_back: &'static str,
+    /// A path of `undo`; `{path}`.
+    pub undo_removed: &'static str,
+    /// A path of `undo`; `{path}`, `{why}`.
+    pub undo_left: &'static str,
+    /// Why a path is left alone.
+    pub left_changed: &'static str,
+    /// Why a path is left alone.
+    pub left_changed_between: &'static str,
+    /// Why a path is left alone.
+    pub left_job: &'static str,
+    /// Why a path is left alone.
+    pub left_killed: &'static str,
+    /// Why a path is left alone; `{why}`.
+    pub left_not_kept: &'static str,
+    /// Why a path is left alone.
+    pub left_lost: &'static str,
+    /// Why a path is left alone.
+    pub left_not_empty: &'static str,
+    /// Why a path is left alone; `{error}`.
+    pub left_disk: &'static str,
+    /// `/undo` in the list.
+    pub about_undo: &'static str,
+    /// Snapshots are not to be had.
+    pub no_place_for_snapshots: &'static str,
+    /// Why something is left out: git's own folder.
+    pub outside_git: &'static str,
+    /// Why something is left out: made anew by a tool.
+    pub outside_generated: &'static str,
+    /// Why something is left out: the settings say so.
+    pub outside_excluded: &'static str,
+    /// Why something is left out: another file system.
+    pub outside_other_disk: &'static str,
+    /// Why something is left out: one file.
+    pub outside_too_large: &'static str,
+    /// Why something is left out: all files together.
+    pub outside_over_total: &'static str,
+    /// Why something is left out: no permission.
+    pub outside_unreadable: &'static str,
+    /// Why something is left out: a pipe and its like.
+    pub outside_no_file: &'static str,
     /// What went wrong, with what to do; `{what}`, `{hint}`.
     pub could_not: &'static str,
     /// `config check` found nothing; `{prompts}`.

@@ -1,25 +1,41 @@
 //! `bash`: runs a shell command in the workspace, with the walls up, and ends its whole tree.
 //!
 //! Every command starts anew at the workspace's root: no folder, variable or function is carried over, so that nothing a
-//! command does can break the next one. With `background` it becomes a job that is read, waited for and ended by its
-//! number, and that ends with the session.
+//! command does can break the next one. With `background`, or when the time that nobody set is over, it is a job: see the
+//! tool `job`. Jobs end with the session.
 
 mod command;
 mod jobs;
+mod legacy;
 mod screen;
 mod walls;
+mod whole;
 
 use super::{Answer, Effect, Surroundings, Tool};
+use crate::snapshot::Job;
 use command::Shell;
 use futures::future::BoxFuture;
-use jobs::{Action, Jobs};
+use jobs::{LIFE, Running};
 use selfsmith_sandbox::{Cancel, End};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 pub use command::{BashError, Ran};
+pub(super) use jobs::{Action, Jobs};
+
+/// What becomes of a command whose time is over, where the call gave no time of its own.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AtLimit {
+    /// It goes on as a job.
+    #[default]
+    Background,
+    /// It is ended.
+    End,
+}
 
 /// What people can set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,7 +45,9 @@ pub struct Settings {
     pub timeout_s: u64,
     /// The most that a call may ask for.
     pub max_timeout_s: u64,
-    /// Bytes of each stream that the model is given; what is cut is said.
+    /// What becomes of a command that takes longer than `timeout_s`.
+    pub at_limit: AtLimit,
+    /// Bytes of output that the model is given; what is cut is said, and where the whole is.
     pub output_bytes: usize,
     /// Whether the walls are put up.
     pub sandbox: bool,
@@ -46,7 +64,8 @@ impl Default for Settings {
         Self {
             timeout_s: 30,
             max_timeout_s: 600,
-            output_bytes: 30_000,
+            at_limit: AtLimit::Background,
+            output_bytes: 7_000,
             sandbox: true,
             network: false,
             writable: Vec::new(),
@@ -58,14 +77,18 @@ impl Default for Settings {
 /// The tool. Its jobs end with it.
 #[derive(Debug)]
 pub struct Bash {
-    shell: Shell,
-    jobs: Jobs,
+    jobs: Arc<Jobs>,
 }
 
 impl Bash {
     /// For a workspace.
     pub fn new(surroundings: &Surroundings) -> Self {
-        Self { shell: Shell::new(surroundings), jobs: Jobs::default() }
+        Self { jobs: Arc::new(Jobs::new(Shell::new(surroundings))) }
+    }
+
+    /// Its commands in the background, for the tool `job`.
+    pub(super) fn jobs(&self) -> Arc<Jobs> {
+        Arc::clone(&self.jobs)
     }
 
     /// Runs a command to its end. Blocks. No time given: the one of the settings.
@@ -73,39 +96,68 @@ impl Bash {
     /// # Errors
     /// Where it could not be run at all.
     pub fn run(&self, command: &str, timeout: Option<Duration>, cancel: &Cancel) -> Result<Ran, BashError> {
-        self.shell.run(command, timeout, cancel)
+        self.shell().run(command, timeout, cancel)
+    }
+
+    fn shell(&self) -> &Shell {
+        self.jobs.shell()
     }
 
     async fn foreground(&self, command: &str, timeout: Option<Duration>) -> Answer {
-        let guard = CancelOnDrop::default();
-        let (shell, command, cancel) = (self.shell.clone(), command.to_owned(), guard.0.clone());
-        let timeout = timeout.map(|timeout| timeout.min(self.shell.longest()));
-        match tokio::task::spawn_blocking(move || shell.run(&command, timeout, &cancel)).await {
-            Ok(Ok(ran)) => self.told(&ran),
-            Ok(Err(error)) => Answer::failed(error.told()).with_detail(json!({ "class": error.class() })),
-            Err(error) => Answer::failed(format!("could not run the command: {error}")),
+        let shell = self.shell();
+        let patience = timeout.unwrap_or(shell.default_timeout()).min(shell.longest());
+        let goes_on = timeout.is_none() && shell.at_limit() == AtLimit::Background;
+        let mut running = match self.jobs.spawn(command, if goes_on { LIFE } else { patience }, shell.kept()) {
+            Ok(running) => running,
+            Err(why) => return Answer::failed(why),
+        };
+        let guard = CancelOnDrop(Some(running.cancel.clone()));
+        let ended = running.ended.clone();
+        let ended = tokio::select! {
+            ended = running.ended.wait_for(Option::is_some) => ended.map(|ended| ended.clone()).ok().flatten(),
+            () = tokio::time::sleep(patience), if goes_on => ended.borrow().clone(),
+        };
+        match ended.as_deref() {
+            Some(Ok(finished)) => self.told(&shell.ran(finished), &running),
+            Some(Err(error)) => Answer::failed(error.told()).with_detail(json!({ "class": error.class() })),
+            None if goes_on => self.left_running(running, patience, guard),
+            None => Answer::failed("could not run the command: its thread is gone"),
         }
     }
 
     /// A finished command as the model reads it.
-    fn told(&self, ran: &Ran) -> Answer {
+    fn told(&self, ran: &Ran, running: &Running) -> Answer {
         let mut text = screen::joined(&ran.stdout, &ran.stderr);
-        if let Some(note) = ending(ran, self.shell.default_timeout()) {
+        if let Some(name) = ran.encoding {
+            text.push_str(&format!("[the output was {name}; it is shown as UTF-8]\n"));
+        }
+        if ran.truncated {
+            text.push_str(&running.whole().unwrap_or_default());
+        }
+        if let Some(note) = ending(ran, self.shell().default_timeout()) {
             text.push_str(&note);
         }
-        if let Some(hint) = self.shell.hint(ran) {
+        if let Some(hint) = self.shell().hint(ran) {
             text.push_str(&hint);
         }
         let answer = if ran.end.success() { Answer::done(text) } else { Answer::failed(text) };
         answer.with_detail(ran.facts())
     }
 
-    async fn job(&self, number: &str, action: Action, timeout: Option<Duration>) -> Answer {
-        let timeout = timeout.unwrap_or(self.shell.default_timeout()).min(self.shell.longest());
-        match self.jobs.act(number, action, timeout, self.shell.output_bytes()).await {
-            Ok(text) => Answer::done(text),
-            Err(why) => Answer::failed(why),
-        }
+    /// Its time is over: it goes on as a job. That is no success yet, so that a `done` beside it does not count.
+    fn left_running(&self, running: Running, patience: Duration, mut guard: CancelOnDrop) -> Answer {
+        let news = running.news(self.shell().output_bytes());
+        let seconds = patience.as_secs();
+        let number = match self.jobs.adopt(running) {
+            Ok(number) => number,
+            Err(why) => return Answer::failed(format!("{news}[ended after {seconds} s: {why}]\n")),
+        };
+        guard.0 = None;
+        let note = format!(
+            "[still running after {seconds} s: it goes on as job {number}. With the tool job: wait for it, read what it \
+             says, or end it if it hangs]\n"
+        );
+        Answer::failed(news + &note).with_detail(json!({ "exit": null, "timed_out": false, "job": number.to_string() }))
     }
 }
 
@@ -144,12 +196,10 @@ impl Tool for Bash {
             "type": "object",
             "properties": {
                 "command": { "type": "string", "minLength": 1, "description": "the command line, as bash reads it" },
-                "timeout_s": { "type": "integer", "description": "seconds before it is ended; default 30" },
+                "timeout_s": { "type": "integer", "description": "seconds after which it is ended" },
                 "background": { "type": "boolean", "description": "true: start it and go on; the answer names its job number" },
-                "job": { "type": "string", "description": "number of a background job, in place of a command" },
-                "action": { "type": "string", "enum": ["read", "wait", "end"], "description": "what to do with the job; default read" },
             },
-            "required": [],
+            "required": ["command"],
         })
     }
 
@@ -161,15 +211,18 @@ impl Tool for Bash {
         Effect::Runs
     }
 
+    fn job(&self) -> Job {
+        if self.jobs.running() > 0 { Job::Runs } else { Job::None }
+    }
+
     fn call<'a>(&'a self, arguments: &'a Map<String, Value>) -> BoxFuture<'a, Answer> {
         Box::pin(async move {
             match Request::of(arguments) {
                 Ok(Request::Run { command, timeout }) => self.foreground(&command, timeout).await,
-                Ok(Request::Start { command, timeout }) => match self.jobs.start(&self.shell, &command, timeout) {
+                Ok(Request::Start { command, timeout }) => match self.jobs.start(&command, timeout) {
                     Ok(text) => Answer::done(text),
                     Err(why) => Answer::failed(why),
                 },
-                Ok(Request::Job { number, action, timeout }) => self.job(&number, action, timeout).await,
                 Err(why) => Answer::failed(why).with_detail(json!({ "class": "bad_command" })),
             }
         })
@@ -181,7 +234,6 @@ impl Tool for Bash {
 enum Request {
     Run { command: String, timeout: Option<Duration> },
     Start { command: String, timeout: Option<Duration> },
-    Job { number: String, action: Action, timeout: Option<Duration> },
 }
 
 impl Request {
@@ -191,23 +243,17 @@ impl Request {
             Some(text) => Some(seconds(&text)?),
             None => None,
         };
-        match (text("command"), text("job")) {
-            (Some(_), Some(_)) => Err("give either a command or a job, not both".to_owned()),
-            (Some(command), None) if text("background").is_some_and(|text| text.trim() == "true") => {
-                Ok(Self::Start { command, timeout })
-            }
-            (Some(command), None) => Ok(Self::Run { command, timeout }),
-            (None, Some(number)) => {
-                let action = Action::named(text("action").as_deref().unwrap_or("read"))?;
-                Ok(Self::Job { number: number.trim().to_owned(), action, timeout })
-            }
-            (None, None) => Err("there is no command to run; give one, or the number of a job".to_owned()),
+        let background = text("background").is_some_and(|text| text.trim() == "true");
+        match text("command") {
+            Some(command) if background => Ok(Self::Start { command, timeout }),
+            Some(command) => Ok(Self::Run { command, timeout }),
+            None => Err("there is no command to run".to_owned()),
         }
     }
 }
 
 /// A value as text: on the text channel everything is.
-fn spelled(value: &Value) -> Option<String> {
+pub(super) fn spelled(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),
@@ -216,7 +262,7 @@ fn spelled(value: &Value) -> Option<String> {
     }
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
+pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     let wrong = || format!("timeout_s is a number of seconds above 0, not `{text}`");
     let seconds: f64 = text.trim().parse().map_err(|_| wrong())?;
     if seconds <= 0.0 {
@@ -226,12 +272,14 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 /// Ends what runs when nobody waits for it any more.
-#[derive(Debug, Default)]
-struct CancelOnDrop(Cancel);
+#[derive(Debug)]
+struct CancelOnDrop(Option<Cancel>);
 
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {
-        self.0.cancel();
+        if let Some(cancel) = &self.0 {
+            cancel.cancel();
+        }
     }
 }
 

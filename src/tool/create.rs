@@ -3,6 +3,7 @@
 use super::files::Files;
 use super::paths::Purpose;
 use super::{Answer, Effect, Tool, whole};
+use crate::snapshot::Reach;
 use futures::future::{BoxFuture, ready};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -44,6 +45,10 @@ impl Tool for Create {
 
     fn effect(&self) -> Effect {
         Effect::Writes
+    }
+
+    fn reach(&self, arguments: &Map<String, Value>) -> Option<Reach> {
+        self.files.reach(arguments)
     }
 
     fn call<'a>(&'a self, arguments: &'a Map<String, Value>) -> BoxFuture<'a, Answer> {

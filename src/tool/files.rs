@@ -5,6 +5,7 @@ use super::{Answer, Surroundings};
 use crate::edit::EditError;
 use crate::edit::encoding::Unreadable;
 use crate::edit::write::{WriteError, Written};
+use crate::snapshot::Reach;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use similar::TextDiff;
@@ -72,6 +73,15 @@ impl Files {
     pub fn place(&self, arguments: &Map<String, Value>, purpose: Purpose) -> Result<Place, Answer> {
         let written = arguments.get("path").and_then(Value::as_str).unwrap_or_default();
         self.workspace.resolve(written, purpose).map_err(|error| path_failed(&error))
+    }
+
+    /// The file that a call will change, and no other; where that is not plain, everything.
+    pub fn reach(&self, arguments: &Map<String, Value>) -> Option<Reach> {
+        let path = arguments.get("path").and_then(Value::as_str)?;
+        Some(match self.workspace.resolve(path, Purpose::Write) {
+            Ok(place) => Reach::Files(vec![place.absolute]),
+            Err(_) => Reach::Everything,
+        })
     }
 
     /// Remember that lines of a file were shown.

@@ -143,7 +143,8 @@ impl Guard {
     }
 }
 
-fn is_secret(names: &[String]) -> bool {
+/// Whether a path's parts, in lower case, are those of a file of secrets.
+pub fn is_secret(names: &[String]) -> bool {
     let folders = [".ssh", ".gnupg", ".aws"];
     if names.iter().any(|name| folders.contains(&name.as_str())) {
         return true;

@@ -3,12 +3,14 @@
 //! A tool that cannot do what was asked returns a [`Answer`] with `Outcome::Failed`: that is feedback, not an error.
 
 pub mod bash;
+mod commit;
 mod create;
 mod done;
 pub mod files;
 mod glob_search;
 mod grep_search;
 mod guard;
+mod job;
 pub mod paths;
 pub mod preview;
 mod search;
@@ -17,7 +19,10 @@ mod view;
 mod whole;
 mod write_file;
 
+pub use guard::is_secret as looks_secret;
+
 use crate::message::Outcome;
+use crate::snapshot::{Job, Reach};
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 use std::ffi::OsString;
@@ -35,6 +40,15 @@ pub enum Effect {
     Runs,
     /// Ends the work.
     Ends,
+}
+
+/// Whether a tool's programs stay behind walls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Walled {
+    /// They do, as far as the settings want walls.
+    Yes,
+    /// They run as the person's own.
+    No,
 }
 
 /// What a tool gives back.
@@ -85,6 +99,21 @@ pub trait Tool: Send + Sync {
     }
     /// What a call may touch.
     fn effect(&self) -> Effect;
+    /// Which files a call may change; none where it changes nothing. Whoever does not know says everything.
+    fn reach(&self, _arguments: &Map<String, Value>) -> Option<Reach> {
+        match self.effect() {
+            Effect::Reads | Effect::Ends => None,
+            Effect::Writes | Effect::Runs => Some(Reach::Everything),
+        }
+    }
+    /// Whether what it runs stays behind walls; what does not is asked about in every mode.
+    fn walled(&self) -> Walled {
+        Walled::Yes
+    }
+    /// Whether something that it started goes on in the background.
+    fn job(&self) -> Job {
+        Job::None
+    }
     /// Do it. Arguments were checked against the schema's `required` and types. Dropping the future cancels: the tool's
     /// child processes end with it.
     fn call<'a>(&'a self, arguments: &'a Map<String, Value>) -> BoxFuture<'a, Answer>;
@@ -111,12 +140,16 @@ pub fn table(surroundings: &Surroundings) -> Vec<Box<dyn Tool>> {
 /// The same with the session's memory of files made beforehand.
 pub fn table_with(surroundings: &Surroundings, files: &Arc<files::Files>) -> Vec<Box<dyn Tool>> {
     let files = || Arc::clone(files);
+    let bash = bash::Bash::new(surroundings);
+    let jobs = bash.jobs();
     vec![
-        Box::new(bash::Bash::new(surroundings)),
+        Box::new(bash),
+        Box::new(commit::Commit::new(surroundings)),
         Box::new(create::Create::new(files())),
         Box::new(done::Done),
         Box::new(glob_search::GlobSearch::new(files())),
         Box::new(grep_search::GrepSearch::new(files())),
+        Box::new(job::Job::new(jobs)),
         Box::new(str_replace::StrReplace::new(files())),
         Box::new(view::View::new(files())),
         Box::new(write_file::WriteFile::new(files())),

@@ -8,6 +8,7 @@ use super::paths::{Place, Purpose};
 use super::{Answer, Effect, Tool, whole};
 use crate::edit::encoding::{self, Text};
 use crate::edit::{Applied, Edit, EditError, Failed, How, Occurrences, apply, write};
+use crate::snapshot::Reach;
 use futures::future::{BoxFuture, ready};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -185,6 +186,10 @@ impl Tool for StrReplace {
 
     fn effect(&self) -> Effect {
         Effect::Writes
+    }
+
+    fn reach(&self, arguments: &Map<String, Value>) -> Option<Reach> {
+        self.files.reach(arguments)
     }
 
     fn call<'a>(&'a self, arguments: &'a Map<String, Value>) -> BoxFuture<'a, Answer> {

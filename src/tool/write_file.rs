@@ -4,6 +4,7 @@ use super::files::{self, Files, Knowledge};
 use super::paths::{Place, Purpose};
 use super::{Answer, Effect, Tool, whole};
 use crate::edit::{EditError, encoding, placeholder, write};
+use crate::snapshot::Reach;
 use futures::future::{BoxFuture, ready};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -81,6 +82,10 @@ impl Tool for WriteFile {
 
     fn effect(&self) -> Effect {
         Effect::Writes
+    }
+
+    fn reach(&self, arguments: &Map<String, Value>) -> Option<Reach> {
+        self.files.reach(arguments)
     }
 
     fn call<'a>(&'a self, arguments: &'a Map<String, Value>) -> BoxFuture<'a, Answer> {

@@ -4,6 +4,7 @@
 //! every refusal of a reply, whatever happens in between.
 
 mod course;
+mod kept;
 mod run;
 
 pub use course::{Course, Next, Seen};

@@ -3,13 +3,17 @@
 //! `done` counts only if every call before it in the reply succeeded; what comes after a `done` that counted is refused.
 //! An interrupt ends the running call by dropping it and leaves a result for it and for every call that waited.
 
-use crate::approve::{self, Mode};
+use super::kept::keep;
+use crate::approve::{self, Danger, Guard, Mode};
 use crate::event::EventKind;
 use crate::frontend::{Decision, Frontend};
+use crate::hook::Hooks;
 use crate::message::{Outcome, ToolCall, ToolResult};
 use crate::prompt::{Note, Prompts};
 use crate::query::{Refusal, Reply};
-use crate::tool::{Effect, Tool};
+use crate::snapshot::Keeper;
+use crate::texts::{Texts, fill};
+use crate::tool::{Effect, Tool, Walled};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -24,12 +28,20 @@ pub struct Hands<'a> {
     pub prompts: &'a Prompts,
     /// What may be done without a question.
     pub mode: Mode,
+    /// What commands are judged by.
+    pub guard: &'a Guard,
     /// Whoever may be asked.
     pub frontend: &'a dyn Frontend,
     /// Where events go.
     pub emit: &'a (dyn Fn(EventKind) + Send + Sync),
     /// Makes ids for results of refusals that have none.
     pub id: &'a (dyn Fn() -> String + Send + Sync),
+    /// What the person has run before and after calls.
+    pub hooks: &'a Hooks,
+    /// Where snapshots are kept, if they are.
+    pub snapshots: Option<&'a Keeper>,
+    /// The language of notices.
+    pub texts: &'a Texts,
     /// The person's interrupt.
     pub cancel: &'a CancellationToken,
 }
@@ -85,9 +97,20 @@ async fn one(hands: &Hands<'_>, call: &ToolCall, failed: Option<&str>, ran: &mut
     if let (Effect::Ends, Some(failed)) = (effect, failed) {
         return synthetic(call, Outcome::Failed, hands.prompts.note(Note::DoneTooEarly, &[("failed", failed)]));
     }
-    if let Some(refusal) = permission(hands, call, effect).await {
+    if let Some(refusal) = permission(hands, call, tool.as_ref()).await {
         ran.interrupted = refusal.outcome == Outcome::Interrupted;
         return refusal;
+    }
+    keep(hands, tool.as_ref(), call).await;
+    match hands.cancel.run_until_cancelled(hands.hooks.before(call)).await {
+        Some(None) => {}
+        Some(Some(why)) => {
+            return synthetic(call, Outcome::Refused, hands.prompts.note(Note::StoppedByHook, &[("why", &why)]));
+        }
+        None => {
+            ran.interrupted = true;
+            return synthetic(call, Outcome::Interrupted, hands.prompts.note(Note::InterruptedWaiting, &[]));
+        }
     }
     (hands.emit)(EventKind::CallStarted { call: call.clone() });
     let answer = tokio::select! {
@@ -103,23 +126,45 @@ async fn one(hands: &Hands<'_>, call: &ToolCall, failed: Option<&str>, ran: &mut
     if effect == Effect::Ends && answer.outcome == Outcome::Done {
         ran.done = Some(answer.text.clone());
     }
-    ToolResult {
+    let mut result = ToolResult {
         id: call.id.clone(),
         name: call.name.clone(),
         outcome: answer.outcome,
         text: bounded(answer.text),
         detail: answer.detail,
+    };
+    let added = hands.cancel.run_until_cancelled(hands.hooks.after(call, &result)).await.flatten();
+    if let Some(added) = added {
+        result.text = format!("{}\n{added}", result.text.trim_end_matches('\n'));
     }
+    result
 }
 
 /// `None` where the call may run, else the result that it gets instead.
-async fn permission(hands: &Hands<'_>, call: &ToolCall, effect: Effect) -> Option<ToolResult> {
+async fn permission(hands: &Hands<'_>, call: &ToolCall, tool: &dyn Tool) -> Option<ToolResult> {
+    let effect = tool.effect();
+    let command = call.arguments.get("command").and_then(Value::as_str).filter(|_| effect == Effect::Runs);
+    let judgement = command.map(|command| hands.guard.judge(hands.mode, command));
+    let mut answer = judgement.as_ref().map_or_else(|| approve::decide(hands.mode, effect), |judged| judged.answer);
+    let mut dangers: Vec<&str> =
+        judgement.iter().flat_map(|judged| &judged.dangers).map(|danger| named(hands.texts, *danger)).collect();
+    if tool.walled() == Walled::No && answer == approve::Answer::Allow {
+        answer = approve::Answer::Ask;
+        dangers.push(hands.texts.danger_without_walls);
+    }
+    let dangers = dangers.join(", ");
     let refuse =
         |note, values: &[(&str, &str)]| Some(synthetic(call, Outcome::Refused, hands.prompts.note(note, values)));
-    match approve::decide(hands.mode, effect) {
+    match answer {
         approve::Answer::Allow => None,
-        approve::Answer::Refuse => refuse(Note::ReadOnly, &[]),
+        approve::Answer::Refuse => match judgement.and_then(|judged| judged.denied_by) {
+            Some(rule) => refuse(Note::DeniedByRule, &[("rule", &rule)]),
+            None => refuse(Note::ReadOnly, &[]),
+        },
         approve::Answer::Ask => {
+            if !dangers.is_empty() {
+                (hands.emit)(EventKind::Notice { text: fill(hands.texts.dangerous, &[("what", &dangers)]) });
+            }
             let decision = tokio::select! {
                 biased;
                 () = hands.cancel.cancelled() => {
@@ -130,10 +175,41 @@ async fn permission(hands: &Hands<'_>, call: &ToolCall, effect: Effect) -> Optio
             };
             match decision {
                 Decision::Allow => None,
-                Decision::Deny { why } => refuse(Note::Denied, &[("why", &why)]),
-                Decision::Nobody => refuse(Note::NobodyToAsk, &[("mode", hands.mode.word())]),
+                Decision::Deny { why } => {
+                    offer(hands, command);
+                    refuse(Note::Denied, &[("why", &why)])
+                }
+                Decision::Nobody => {
+                    offer(hands, command);
+                    refuse(Note::NobodyToAsk, &[("mode", hands.mode.word()), ("danger", &dangers)])
+                }
             }
         }
+    }
+}
+
+/// How to allow just that command from now on.
+fn offer(hands: &Hands<'_>, command: Option<&str>) {
+    let rule = command.and_then(approve::grant).and_then(|rule| serde_json::to_string(&rule).ok());
+    if let Some(rule) = rule {
+        (hands.emit)(EventKind::Notice { text: fill(hands.texts.grant, &[("rule", &rule)]) });
+    }
+}
+
+fn named(texts: &Texts, danger: Danger) -> &str {
+    match danger {
+        Danger::RemovesOutside => texts.danger_removes_outside,
+        Danger::RemovesAll => texts.danger_removes_all,
+        Danger::RemovesUnknown => texts.danger_removes_unknown,
+        Danger::WritesOutside => texts.danger_writes_outside,
+        Danger::WritesDisk => texts.danger_writes_disk,
+        Danger::RewritesHistory => texts.danger_rewrites_history,
+        Danger::ReadsSecrets => texts.danger_reads_secrets,
+        Danger::RunsDownload => texts.danger_runs_download,
+        Danger::AsOtherUser => texts.danger_as_other_user,
+        Danger::StopsSystem => texts.danger_stops_system,
+        Danger::Bomb => texts.danger_bomb,
+        Danger::Unclear => texts.danger_unclear,
     }
 }
 

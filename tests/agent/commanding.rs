@@ -294,3 +294,45 @@ fn a_folder_beside_the_workspace_is_open_to_tools_once_the_person_opened_it() {
     assert_eq!(std::fs::read_to_string(beside.join("b.txt")).expect("the file"), "y\n");
     terminal.leave();
 }
+
+#[test]
+fn what_a_prompt_changed_by_tools_and_by_the_shell_is_taken_back() {
+    let world = World::new(vec![
+        says("<create path=\"new.txt\">x</create><bash>rm old.txt; echo changed > kept.txt</bash>"),
+        says("<done>Changed.</done>"),
+    ]);
+    std::fs::write(world.work().join("old.txt"), "old\n").expect("a file");
+    std::fs::write(world.work().join("kept.txt"), "as it was\n").expect("a file");
+    let mut terminal = Terminal::start(&world, TERM, SIZE, &["--channel", "text", "--approval", "auto"]);
+    terminal.fresh();
+    terminal.press("go\r");
+    terminal.sees_row("Changed.");
+    terminal.idle();
+    assert!(!world.work().join("old.txt").exists());
+    terminal.press("/undo\r");
+    terminal.sees("brought back  old.txt");
+    terminal.idle();
+    let read = |name: &str| std::fs::read_to_string(world.work().join(name)).ok();
+    assert_eq!((read("old.txt").as_deref(), read("kept.txt").as_deref()), (Some("old\n"), Some("as it was\n")));
+    assert_eq!(read("new.txt"), None);
+    terminal.leave();
+}
+
+#[test]
+fn a_rule_lets_nothing_dangerous_through() {
+    let world = World::new(vec![
+        says("<bash>git log</bash>"),
+        says("<bash>git push --force</bash>"),
+        says("<done>Asked.</done>"),
+    ]);
+    let mut terminal = started(&world, &[]);
+    terminal.press("go\r");
+    terminal.sees("always: bash git log *");
+    terminal.press("n\r");
+    let screen = terminal.sees("git push --force");
+    assert!(!screen.contains("always: bash git push"), "{screen}");
+    terminal.sees("may bash run?");
+    terminal.press("n\r");
+    terminal.sees_row("Asked.");
+    terminal.leave();
+}

@@ -6,4 +6,5 @@ mod exec;
 mod repl;
 mod support;
 mod terminal;
+mod undo;
 mod working;

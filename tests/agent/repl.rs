@@ -4,8 +4,6 @@ use crate::support::{World, code, says, stderr};
 use crate::terminal::Terminal;
 use std::io::Write;
 use std::process::{Output, Stdio};
-#[cfg(target_os = "linux")]
-use std::{fs::File, io::Read, time::Duration, time::Instant};
 
 fn piped(world: &World, input: &str) -> Output {
     let mut command = world.command(&["--channel", "text"]);
@@ -79,52 +77,6 @@ fn a_terminal_that_goes_away_ends_it_even_on_an_empty_prompt() {
     terminal.sees_row(">");
     terminal.signal(ptyprocess::Signal::SIGTERM);
     terminal.ends_with(130);
-}
-
-/// With a controlling terminal the kernel sends a signal when it goes away, without one nobody does.
-#[cfg(target_os = "linux")]
-#[test]
-fn a_terminal_that_is_closed_ends_an_idle_prompt_at_once_and_keeps_what_was_typed() {
-    for controlling in [&["--ctty"][..], &[]] {
-        let world = World::new(vec![]);
-        let nix::pty::OpenptyResult { master, slave } = nix::pty::openpty(None, None).expect("a pseudo-terminal");
-        let end = || Stdio::from(slave.try_clone().expect("a handle"));
-        let mut command = std::process::Command::new("setsid");
-        command.args(controlling).arg(env!("CARGO_BIN_EXE_selfsmith-agent"));
-        world.fit(&mut command);
-        command.env("TERM", "xterm").stdin(end()).stdout(end()).stderr(end());
-        let mut child = command.spawn().expect("it starts");
-        drop(command);
-        drop(slave);
-        let mut terminal = File::from(master);
-        let mut shown = String::new();
-        let mut until = |wanted: &str, keys: &[u8]| {
-            let after = |shown: &str| {
-                let plain = console::strip_ansi_codes(shown).into_owned();
-                plain.split_once(wanted).map(|(_, after)| after.to_owned())
-            };
-            while after(&shown).is_none() {
-                let mut bytes = [0; 4096];
-                let n = terminal.read(&mut bytes).expect("it is alive");
-                let text = String::from_utf8_lossy(bytes.get(..n).unwrap_or_default()).into_owned();
-                for _ in text.matches("\u{1b}[6n") {
-                    terminal.write_all(b"\x1b[1;1R").expect("it reads");
-                }
-                shown.push_str(&text);
-            }
-            shown = after(&shown).unwrap_or_default();
-            terminal.write_all(keys).expect("it reads");
-        };
-        until("/help", b"/cost\r");
-        until("no price", b"");
-        let asked = Instant::now();
-        drop(terminal);
-        assert_eq!(child.wait().expect("it ends").code(), Some(130), "{controlling:?}");
-        // What is under way would be given three seconds.
-        assert!(asked.elapsed() < Duration::from_secs(2), "{controlling:?}: {:?}", asked.elapsed());
-        let history = std::fs::read_to_string(world.home().join(".local/state/selfsmith/history")).expect("it is kept");
-        assert!(history.contains("/cost"), "{history}");
-    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! One command: the job that the sandbox is given, and what came of it.
 
-use super::{Settings, screen, walls};
+use super::{AtLimit, Settings, legacy, screen, walls};
 use crate::tool::Surroundings;
 use crate::tool::paths::More;
 use selfsmith_sandbox::{
@@ -113,6 +113,8 @@ pub struct Ran {
     pub stderr: String,
     /// Whether something of the output is missing.
     pub truncated: bool,
+    /// The encoding that the output was guessed to be in, where it was no UTF-8.
+    pub encoding: Option<&'static str>,
     /// Wall time.
     pub took: Duration,
     /// Walls that were asked for and did not stand.
@@ -152,19 +154,43 @@ impl Shell {
         Duration::from_secs(self.0.settings.max_timeout_s)
     }
 
+    pub(super) fn at_limit(&self) -> AtLimit {
+        self.0.settings.at_limit
+    }
+
     pub(super) fn output_bytes(&self) -> usize {
         self.0.settings.output_bytes
     }
 
     /// Runs it to its end.
     pub(super) fn run(&self, command: &str, timeout: Option<Duration>, cancel: &Cancel) -> Result<Ran, BashError> {
-        let limit = self.output_bytes();
         let wall = timeout.unwrap_or(self.default_timeout());
-        let finished = self.start(command, wall, RAW.max(limit), cancel, &mut |_, _| {})?;
-        let (stdout, cut_out) = shown(&finished.stdout, limit);
-        let (stderr, cut_err) = shown(&finished.stderr, limit);
-        let Finished { end, wall: took, weaker: missing, .. } = finished;
-        Ok(Ran { end, stdout, stderr, truncated: cut_out || cut_err, took, missing })
+        Ok(self.ran(&self.start(command, wall, self.kept(), cancel, &mut |_, _| {})?))
+    }
+
+    /// Raw bytes of each stream that are worth keeping.
+    pub(super) fn kept(&self) -> usize {
+        RAW.max(self.output_bytes())
+    }
+
+    /// What came of it, as it is shown: both streams within the bound together.
+    pub(super) fn ran(&self, finished: &Finished) -> Ran {
+        let limit = self.output_bytes();
+        let (out, err) = (Shown::of(&finished.stdout), Shown::of(&finished.stderr));
+        // Errors tell more than the rest: they get what the rest leaves, and a third in any case.
+        let for_errors = limit.saturating_sub(out.len()).max(limit / 3);
+        let (stderr, cut_err) = err.bounded(for_errors);
+        let (stdout, cut_out) = out.bounded(limit.saturating_sub(stderr.len()).max(limit / 3));
+        let Finished { end, wall: took, weaker: missing, .. } = finished.clone();
+        Ran {
+            end,
+            stdout,
+            stderr,
+            truncated: cut_out || cut_err,
+            encoding: out.encoding.or(err.encoding),
+            took,
+            missing,
+        }
     }
 
     /// Runs it to its end, giving its output away as it comes.
@@ -269,19 +295,36 @@ impl BashError {
     }
 }
 
-/// One stream as the model gets it, and whether something is missing.
-fn shown(captured: &Captured, limit: usize) -> (String, bool) {
-    /// Stands for the cut until both sides are settled. The output's own ones would be dropped there anyway.
-    const CUT: u8 = 0x1A;
-    let own = |bytes: &[u8]| bytes.iter().copied().filter(|byte| *byte != CUT).collect();
-    let raw = Captured { head: own(&captured.head), tail: own(&captured.tail), dropped: captured.dropped };
-    let mut lost = 0;
-    let text = raw.text(|dropped| {
-        lost = dropped;
-        char::from(CUT).to_string()
-    });
-    let (head, tail) = text.split_once(char::from(CUT)).unwrap_or((&text, ""));
-    screen::bounded(&screen::settled(head), lost, &screen::settled(tail), limit)
+/// One stream as it would stand on a screen, in two pieces where bytes are missing between them.
+struct Shown {
+    head: String,
+    lost: u64,
+    tail: String,
+    encoding: Option<&'static str>,
+}
+
+impl Shown {
+    fn of(captured: &Captured) -> Self {
+        /// Stands for the cut until both sides are settled. The output's own ones would be dropped there anyway.
+        const CUT: u8 = 0x1A;
+        let own = |bytes: &[u8]| bytes.iter().copied().filter(|byte| *byte != CUT).collect();
+        let raw = Captured { head: own(&captured.head), tail: own(&captured.tail), dropped: captured.dropped };
+        let mut lost = 0;
+        let (text, encoding) = legacy::text(&raw, |dropped| {
+            lost = dropped;
+            char::from(CUT).to_string()
+        });
+        let (head, tail) = text.split_once(char::from(CUT)).unwrap_or((&text, ""));
+        Self { head: screen::settled(head), lost, tail: screen::settled(tail), encoding }
+    }
+
+    fn len(&self) -> usize {
+        self.head.len() + self.tail.len()
+    }
+
+    fn bounded(&self, limit: usize) -> (String, bool) {
+        screen::bounded(&self.head, self.lost, &self.tail, limit)
+    }
 }
 
 /// Scripts from other systems end their lines with CR LF, which bash takes for a part of the last word.

@@ -1,24 +1,28 @@
-//! Background jobs: started, read, waited for, ended. They end with the tool, and so with the session.
+//! Commands under way: each has a thread, its output as it comes, and an end that can be waited for. A job is a command
+//! that nobody waits for: started so, or left running when its time was over. Jobs end with the session.
 
-use super::command::Shell;
+use super::command::{BashError, Shell};
 use super::screen;
-use selfsmith_sandbox::{Cancel, End};
+use super::whole::{Outputs, Whole};
+use selfsmith_sandbox::{Cancel, End, Finished};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 /// Jobs that may run at a time.
 const MOST: usize = 16;
+/// Jobs that can be asked about, ended ones among them; the oldest are forgotten.
+const REMEMBERED: usize = 48;
 /// Longest life of a job where the call says nothing.
-const LIFE: Duration = Duration::from_secs(12 * 3600);
+pub(super) const LIFE: Duration = Duration::from_secs(12 * 3600);
 /// Unread output kept of a job: the last bytes.
 const UNREAD: usize = 256 * 1024;
 
 /// What can be done with a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Action {
+pub(in crate::tool) enum Action {
     /// Give its new output.
     Read,
     /// Wait for its end, then as `Read`.
@@ -27,133 +31,200 @@ pub(super) enum Action {
     End,
 }
 
-impl Action {
-    pub(super) fn named(word: &str) -> Result<Self, String> {
-        match word.trim() {
-            "read" => Ok(Self::Read),
-            "wait" => Ok(Self::Wait),
-            "end" | "kill" | "stop" => Ok(Self::End),
-            other => Err(format!("action is read, wait or end, not `{other}`")),
-        }
-    }
-}
-
-/// The jobs of a session.
-#[derive(Debug, Default)]
-pub(super) struct Jobs {
-    table: Mutex<BTreeMap<u64, Job>>,
-}
-
+/// The commands of a session.
 #[derive(Debug)]
-struct Job {
-    command: String,
-    cancel: Cancel,
-    output: Arc<Mutex<Unread>>,
-    ended: watch::Receiver<Option<Outcome>>,
+pub(in crate::tool) struct Jobs {
+    shell: Shell,
+    outputs: Arc<Outputs>,
+    table: Mutex<Table>,
 }
 
-/// How a job ended, or why it could not be started.
-type Outcome = Result<End, String>;
-
-/// Output that nobody has read yet.
 #[derive(Debug, Default)]
-struct Unread {
-    bytes: VecDeque<u8>,
+struct Table {
+    last: u64,
+    jobs: BTreeMap<u64, Running>,
+}
+
+/// A command under way. It goes on when this is dropped.
+#[derive(Debug, Clone)]
+pub(super) struct Running {
+    command: String,
+    since: Instant,
+    pub(super) cancel: Cancel,
+    output: Arc<Mutex<Output>>,
+    pub(super) ended: watch::Receiver<Option<Outcome>>,
+}
+
+/// How a command ended, or why it could not be started.
+pub(super) type Outcome = Arc<Result<Finished, BashError>>;
+
+/// Output that nobody has read yet, and all of it.
+#[derive(Debug)]
+struct Output {
+    unread: VecDeque<u8>,
     lost: u64,
+    whole: Whole,
 }
 
 impl Jobs {
-    /// Starts one; what the model is told.
-    pub(super) fn start(&self, shell: &Shell, command: &str, life: Option<Duration>) -> Result<String, String> {
-        let mut table = lock(&self.table);
-        let running = table.values().filter(|job| job.ended.borrow().is_none()).count();
-        if running >= MOST {
-            return Err(format!("{running} jobs run already; end one of them first"));
-        }
-        shell.share_loopback();
-        let number = table.keys().next_back().map_or(1, |last| last + 1);
-        let (cancel, output) = (Cancel::default(), Arc::new(Mutex::new(Unread::default())));
-        let (tell, ended) = watch::channel(None);
-        let (shell, line) = (shell.clone(), command.to_owned());
-        let (theirs, sink) = (cancel.clone(), Arc::clone(&output));
-        // A thread of its own: it lives as long as the job, and the runtime would wait for one of its own at its end.
-        let started = thread::Builder::new().name(format!("job {number}")).spawn(move || {
-            let mut take = |_, bytes: &[u8]| lock(&sink).push(bytes);
-            let ran = shell.start(&line, life.unwrap_or(LIFE), 0, &theirs, &mut take);
-            // Nobody listens any more only when the session is over.
-            let _ = tell.send(Some(ran.map(|finished| finished.end).map_err(|error| error.told())));
-        });
-        started.map_err(|error| format!("could not start a thread for the job: {error}"))?;
-        table.insert(number, Job { command: command.to_owned(), cancel, output, ended });
-        Ok(format!("[job {number} started; read it, wait for it or end it with job: \"{number}\"]\n"))
+    /// For a session.
+    pub(super) fn new(shell: Shell) -> Self {
+        Self { shell, outputs: Arc::default(), table: Mutex::default() }
     }
 
-    /// Does something with one; what the model is told.
-    pub(super) async fn act(
+    /// The shell that they run in.
+    pub(super) fn shell(&self) -> &Shell {
+        &self.shell
+    }
+
+    /// Starts a command; `kept` bytes of each stream are there when it has ended.
+    pub(super) fn spawn(&self, command: &str, life: Duration, kept: usize) -> Result<Running, String> {
+        let whole = Whole::new(self.shell.output_bytes());
+        let output = Arc::new(Mutex::new(Output { unread: VecDeque::new(), lost: 0, whole }));
+        let (tell, ended) = watch::channel(None);
+        let running =
+            Running { command: command.to_owned(), since: Instant::now(), cancel: Cancel::default(), output, ended };
+        let (shell, outputs, its) = (self.shell.clone(), Arc::clone(&self.outputs), running.clone());
+        // A thread of its own: it lives as long as the command, and the runtime would wait for one of its own at its end.
+        let started = thread::Builder::new().name("command".to_owned()).spawn(move || {
+            let mut take = |_, bytes: &[u8]| lock(&its.output).push(bytes, &outputs);
+            let ran = shell.start(&its.command, life, kept, &its.cancel, &mut take);
+            // Nobody listens any more only when the session is over.
+            let _ = tell.send(Some(Arc::new(ran)));
+        });
+        started.map_err(|error| format!("could not start a thread for the command: {error}"))?;
+        Ok(running)
+    }
+
+    /// Starts a job; what the model is told.
+    pub(super) fn start(&self, command: &str, life: Option<Duration>) -> Result<String, String> {
+        self.room()?;
+        self.shell.share_loopback();
+        let running = self.spawn(command, life.unwrap_or(LIFE), 0)?;
+        let number = self.adopt(running)?;
+        Ok(format!("[job {number} started; read it, wait for it or end it with the tool job]\n"))
+    }
+
+    /// Makes a command that runs a job; its number.
+    pub(super) fn adopt(&self, running: Running) -> Result<u64, String> {
+        self.room()?;
+        let mut table = lock(&self.table);
+        table.last += 1;
+        let number = table.last;
+        table.jobs.insert(number, running);
+        while table.jobs.len() > REMEMBERED {
+            let ended = table.jobs.iter().find(|(_, job)| job.ended.borrow().is_some()).map(|(number, _)| *number);
+            let Some(ended) = ended else { break };
+            table.jobs.remove(&ended);
+        }
+        Ok(number)
+    }
+
+    fn room(&self) -> Result<(), String> {
+        let running = self.running();
+        if running >= MOST { Err(format!("{running} jobs run already; end one of them first")) } else { Ok(()) }
+    }
+
+    /// How many are running.
+    pub(in crate::tool) fn running(&self) -> usize {
+        lock(&self.table).jobs.values().filter(|job| job.ended.borrow().is_none()).count()
+    }
+
+    /// Every job in a line each.
+    pub(in crate::tool) fn list(&self) -> String {
+        let table = lock(&self.table);
+        if table.jobs.is_empty() {
+            return "[there are no jobs]\n".to_owned();
+        }
+        let line = |(number, job): (&u64, &Running)| {
+            let state = state(*number, job.ended.borrow().as_ref());
+            let seconds = job.since.elapsed().as_secs();
+            format!("{} started {seconds} s ago: `{}`\n", state.trim_end(), first_line(&job.command))
+        };
+        table.jobs.iter().map(line).collect()
+    }
+
+    /// Does something with one; what the model is told. `patience`: how long to wait for its end.
+    pub(in crate::tool) async fn act(
         &self,
         number: &str,
         action: Action,
-        patience: Duration,
-        limit: usize,
+        patience: Option<Duration>,
     ) -> Result<String, String> {
-        let (mut ended, cancel, output) = {
+        let patience = patience.unwrap_or(self.shell.default_timeout()).min(self.shell.longest());
+        let (number, mut job) = {
             let table = lock(&self.table);
-            let job = number.parse::<u64>().ok().and_then(|number| table.get(&number));
-            let job = job.ok_or_else(|| unknown(number, &table))?;
-            (job.ended.clone(), job.cancel.clone(), Arc::clone(&job.output))
+            let number = number.trim().parse::<u64>().ok().filter(|number| table.jobs.contains_key(number));
+            let found = number.and_then(|number| Some((number, table.jobs.get(&number)?.clone())));
+            found.ok_or_else(|| unknown(&table))?
         };
         if action == Action::End {
-            cancel.cancel();
+            job.cancel.cancel();
         }
         if action != Action::Read {
             // Either it has ended or patience has: both are told below.
-            let _ = tokio::time::timeout(patience, ended.wait_for(Option::is_some)).await;
+            let _ = tokio::time::timeout(patience, job.ended.wait_for(Option::is_some)).await;
         }
-        let state = state(number, ended.borrow().as_ref());
-        let (text, _) = lock(&output).take(limit);
-        let text = if text.is_empty() { "[no new output]\n".to_owned() } else { screen::joined(&text, "") };
-        Ok(format!("{text}{state}"))
+        let state = state(number, job.ended.borrow().as_ref());
+        Ok(format!("{}{state}", job.news(self.shell.output_bytes())))
     }
 }
 
 impl Drop for Jobs {
     fn drop(&mut self) {
-        lock(&self.table).values().for_each(|job| job.cancel.cancel());
+        lock(&self.table).jobs.values().for_each(|job| job.cancel.cancel());
     }
 }
 
-impl Unread {
-    fn push(&mut self, bytes: &[u8]) {
-        self.bytes.extend(bytes);
-        let over = self.bytes.len().saturating_sub(UNREAD);
-        self.bytes.drain(..over);
+impl Running {
+    /// What it said since somebody last read it, as the model reads it.
+    pub(super) fn news(&self, limit: usize) -> String {
+        let mut output = lock(&self.output);
+        let bytes: Vec<u8> = std::mem::take(&mut output.unread).into();
+        let lost = std::mem::take(&mut output.lost);
+        let captured = selfsmith_sandbox::Captured { head: bytes, ..Default::default() };
+        let text = screen::settled(&super::legacy::text(&captured, |_| String::new()).0);
+        let (text, cut) = screen::bounded("", lost, &text, limit);
+        let mut text = if text.is_empty() { "[no new output]\n".to_owned() } else { screen::joined(&text, "") };
+        if cut {
+            text.push_str(&output.whole.told().unwrap_or_default());
+        }
+        text
+    }
+
+    /// A line that names the file with everything it said, where there is one.
+    pub(super) fn whole(&self) -> Option<String> {
+        lock(&self.output).whole.told()
+    }
+}
+
+impl Output {
+    fn push(&mut self, bytes: &[u8], outputs: &Outputs) {
+        self.whole.push(bytes, outputs);
+        self.unread.extend(bytes);
+        let over = self.unread.len().saturating_sub(UNREAD);
+        self.unread.drain(..over);
         self.lost += over as u64;
     }
+}
 
-    fn take(&mut self, limit: usize) -> (String, bool) {
-        let bytes: Vec<u8> = std::mem::take(&mut self.bytes).into();
-        let text = screen::settled(&String::from_utf8_lossy(&bytes));
-        screen::bounded("", std::mem::take(&mut self.lost), &text, limit)
+fn state(number: u64, ended: Option<&Outcome>) -> String {
+    let Some(outcome) = ended else { return format!("[job {number} is running]\n") };
+    match outcome.as_ref().as_ref().map(|finished| finished.end) {
+        Ok(End::Exit(code)) => format!("[job {number} has ended with exit code {code}]\n"),
+        Ok(End::Signal(signal)) => format!("[job {number} was ended by signal {signal}]\n"),
+        Ok(End::Cancelled) => format!("[job {number} was ended as asked]\n"),
+        Ok(End::TimedOut) => format!("[job {number} was ended when its time was over]\n"),
+        Ok(End::LimitExceeded(limit)) => format!("[job {number} was ended: too much of one thing ({limit:?})]\n"),
+        Err(error) => format!("[job {number} did not start: {}]\n", error.told()),
     }
 }
 
-fn state(number: &str, ended: Option<&Outcome>) -> String {
-    match ended {
-        None => format!("[job {number} is running]\n"),
-        Some(Ok(End::Exit(code))) => format!("[job {number} has ended with exit code {code}]\n"),
-        Some(Ok(End::Signal(signal))) => format!("[job {number} was ended by signal {signal}]\n"),
-        Some(Ok(End::Cancelled)) => format!("[job {number} was ended as asked]\n"),
-        Some(Ok(End::TimedOut)) => format!("[job {number} was ended when its time was over]\n"),
-        Some(Ok(End::LimitExceeded(limit))) => format!("[job {number} was ended: too much of one thing ({limit:?})]\n"),
-        Some(Err(why)) => format!("[job {number} did not start: {why}]\n"),
-    }
-}
-
-fn unknown(number: &str, table: &BTreeMap<u64, Job>) -> String {
+fn unknown(table: &Table) -> String {
     let known: Vec<String> =
-        table.iter().map(|(number, job)| format!("{number} (`{}`)", first_line(&job.command))).collect();
+        table.jobs.iter().map(|(number, job)| format!("{number} (`{}`)", first_line(&job.command))).collect();
     let known = if known.is_empty() { "there is none".to_owned() } else { known.join(", ") };
-    format!("there is no job `{number}`; jobs of this session: {known}")
+    format!("there is no such job; jobs of this session: {known}")
 }
 
 fn first_line(command: &str) -> String {

@@ -15,6 +15,10 @@ fn tool(root: &std::path::Path) -> Bash {
     })
 }
 
+async fn job(tool: &Bash, arguments: Value) -> Answer {
+    crate::tool::job::Job::new(tool.jobs()).call(arguments.as_object().unwrap()).await
+}
+
 async fn call(tool: &Bash, arguments: Value) -> Answer {
     tool.call(arguments.as_object().unwrap()).await
 }
@@ -46,12 +50,9 @@ async fn what_cannot_be_asked_for_is_said() {
     for arguments in [
         json!({}),
         json!({ "command": "  " }),
-        json!({ "command": "true", "job": "1" }),
         json!({ "command": "true", "timeout_s": "soon" }),
         json!({ "command": "true", "timeout_s": 0 }),
         json!({ "command": "echo a\u{0}b" }),
-        json!({ "job": "7" }),
-        json!({ "job": "1", "action": "dance" }),
     ] {
         assert_eq!(call(&tool, arguments.clone()).await.outcome, Outcome::Failed, "{arguments}");
     }
@@ -63,17 +64,70 @@ async fn a_job_is_started_read_waited_for_and_ended() {
     let tool = tool(root.path());
     let started = call(&tool, json!({ "command": "echo one; echo two", "background": true })).await;
     assert!(started.text.contains("job 1 started"), "{}", started.text);
-    let ended = call(&tool, json!({ "job": "1", "action": "wait" })).await;
+    let ended = job(&tool, json!({ "job": "1", "action": "wait" })).await;
     assert!(ended.text.contains("one\n") && ended.text.contains("two\n"), "{}", ended.text);
     assert!(ended.text.contains("[job 1 has ended with exit code 0]"), "{}", ended.text);
-    let again = call(&tool, json!({ "job": "1" })).await;
+    let again = job(&tool, json!({ "job": "1" })).await;
     assert!(again.text.starts_with("[no new output]"), "{}", again.text);
 
     call(&tool, json!({ "command": "sleep 4714.1", "background": true })).await;
-    let running = call(&tool, json!({ "job": 2 })).await;
-    assert!(running.text.contains("[job 2 is running]"), "{}", running.text);
-    let ended = call(&tool, json!({ "job": "2", "action": "end" })).await;
+    let list = job(&tool, json!({})).await;
+    assert!(list.text.contains("[job 2 is running] started") && list.text.contains("`sleep 4714.1`"), "{}", list.text);
+    let ended = job(&tool, json!({ "job": "2", "action": "end" })).await;
     assert!(ended.text.contains("[job 2 was ended as asked]"), "{}", ended.text);
+    for wrong in [json!({ "job": "7" }), json!({ "job": "1", "action": "dance" }), json!({ "action": "end" })] {
+        assert_eq!(job(&tool, wrong.clone()).await.outcome, Outcome::Failed, "{wrong}");
+    }
+}
+
+fn with(root: &std::path::Path, bash: Settings) -> Bash {
+    let environment = std::env::vars_os().collect();
+    Bash::new(&Surroundings { root: root.to_owned(), environment, bash, ..Surroundings::default() })
+}
+
+#[tokio::test]
+async fn a_command_whose_time_is_over_goes_on_as_a_job() {
+    let root = tempfile::tempdir().unwrap();
+    let tool = with(root.path(), Settings { timeout_s: 1, ..Settings::default() });
+    let command = "echo early; until [ -e go ]; do sleep 0.02; done; echo late";
+    let answer = call(&tool, json!({ "command": command })).await;
+    assert_eq!(answer.outcome, Outcome::Failed);
+    assert!(answer.text.starts_with("early\n[still running after 1 s: it goes on as job 1"), "{}", answer.text);
+    assert_eq!(tool.job(), Job::Runs);
+    std::fs::write(root.path().join("go"), "").unwrap();
+    let ended = job(&tool, json!({ "job": "1", "action": "wait" })).await;
+    assert_eq!(ended.text, "late\n[job 1 has ended with exit code 0]\n");
+    assert_eq!(tool.job(), Job::None);
+}
+
+#[tokio::test]
+async fn a_command_whose_time_is_over_is_ended_where_the_settings_say_so() {
+    let root = tempfile::tempdir().unwrap();
+    let tool = with(root.path(), Settings { timeout_s: 1, at_limit: AtLimit::End, ..Settings::default() });
+    let answer = call(&tool, json!({ "command": "echo early; sleep 4716" })).await;
+    assert!(answer.text.starts_with("early\n[timed out"), "{}", answer.text);
+}
+
+#[tokio::test]
+async fn a_flood_is_cut_for_the_model_and_whole_in_a_file() {
+    let root = tempfile::tempdir().unwrap();
+    let tool = tool(root.path());
+    let answer = call(&tool, json!({ "command": "seq 1 200000; echo problem >&2" })).await;
+    assert!(answer.text.len() <= 8_000, "{}", answer.text.len());
+    assert!(answer.text.contains("1\n2\n") && answer.text.contains("200000") && answer.text.contains("problem"));
+    let path = answer.text.split_once("bytes: ").and_then(|(_, rest)| rest.split_once(']')).unwrap().0;
+    let whole = call(&tool, json!({ "command": format!("grep -c . {path}; grep -n ^100000$ {path}") })).await;
+    assert_eq!(whole.text, "200001\n100000:100000\n");
+}
+
+#[tokio::test]
+async fn output_in_an_old_encoding_is_read_as_what_it_says() {
+    let root = tempfile::tempdir().unwrap();
+    let tool = tool(root.path());
+    let words = "错误：找不到文件，请检查路径是否正确。";
+    std::fs::write(root.path().join("gbk"), encoding_rs::GBK.encode(words).0).unwrap();
+    let answer = call(&tool, json!({ "command": "cat gbk" })).await;
+    assert_eq!(answer.text, format!("{words}\n[the output was GBK; it is shown as UTF-8]\n"));
 }
 
 #[tokio::test]

@@ -87,6 +87,10 @@ async fn ran(mode: Mode, decision: Decision, reply: &Reply, cancel: Cancellation
         frontend: &Person(decision),
         emit: &emit,
         id: &|| "made".to_owned(),
+        guard: &Guard::default(),
+        hooks: &Hooks::default(),
+        snapshots: None,
+        texts: &crate::texts::EN,
         cancel: &cancel,
     };
     let ran = run(&hands, reply).await;

@@ -17,6 +17,7 @@ mod resume;
 mod rewind;
 mod tokens;
 mod tools;
+mod undo;
 
 use super::custom::Custom;
 use super::{Desk, Home};
@@ -99,6 +100,7 @@ pub const TABLE: &[Command] = &[
     rewind::COMMAND,
     tokens::COMMAND,
     tools::COMMAND,
+    undo::COMMAND,
 ];
 
 /// Whether a prompt is a command: a slash and a word. A path that begins with a slash is none.

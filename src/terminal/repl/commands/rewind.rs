@@ -3,6 +3,7 @@
 use super::{Bench, Command, Flow};
 use crate::clean::one_line;
 use crate::repl::dialog::{Choice, Question, Reply};
+use selfsmith_agent::snapshot::{Doubtful, What};
 
 /// The command.
 pub const COMMAND: Command = Command { name: "rewind", about: |texts| texts.about_rewind, run };
@@ -20,6 +21,11 @@ fn run(bench: &mut Bench<'_>, _rest: &str) -> Flow {
     match bench.session.go_back(prompt) {
         Ok(()) => {
             (bench.say)(bench.texts.went_back);
+            if bench.session.parts().snapshots.is_some() {
+                // What those prompts changed in the workspace goes back with them.
+                let since = What::Since { session: bench.session.id(), message: prompt.before };
+                super::undo::take_back(bench, since, Doubtful::Leave);
+            }
             Flow::Fill(prompt.text.clone())
         }
         Err(error) => {

@@ -3,12 +3,13 @@
 use super::super::dialog::{Choice, Question, Reply, Words};
 use super::super::line::cut;
 use super::super::rules::{Rules, rule_for};
-use super::Screen;
 use super::view::styled;
+use super::{Screen, Whereabouts};
 use crate::activity;
 use crate::clean::clean;
 use console::Style;
 use futures::future::BoxFuture;
+use selfsmith_agent::approve::dangers;
 use selfsmith_agent::event::Event;
 use selfsmith_agent::frontend::{Decision, Frontend};
 use selfsmith_agent::message::ToolCall;
@@ -28,7 +29,9 @@ impl Frontend for Screen {
         if !self.asks {
             return Box::pin(async { Decision::Nobody });
         }
-        if self.whereabouts.rules.allow(call) {
+        // A rule was given for what a command mostly does, not for what makes this one dangerous.
+        let dangerous = self.is_dangerous(call);
+        if !dangerous && self.whereabouts.rules.allow(call) {
             return Box::pin(async { Decision::Allow });
         }
         {
@@ -43,7 +46,7 @@ impl Frontend for Screen {
                 None => state.line(&self.about(call)),
             }
         }
-        let rule = rule_for(call);
+        let rule = rule_for(call).filter(|_| !dangerous);
         let question = self.permission(call, rule.as_deref());
         Box::pin(async move {
             match self.ask(question).await {
@@ -94,6 +97,12 @@ impl Screen {
         }
         let title = fill(self.texts.may_it_run, &[("name", &call.name)]);
         Question { choices, ..Question::line(title, Words::Answer) }
+    }
+
+    fn is_dangerous(&self, call: &ToolCall) -> bool {
+        let Whereabouts { root, home, .. } = &self.whereabouts;
+        let command = call.arguments.get("command").and_then(|command| command.as_str());
+        command.is_some_and(|command| !dangers(command, root, home.as_deref()).is_empty())
     }
 
     /// The difference that a call would make, where that can be told.

@@ -88,6 +88,8 @@ pub enum Answers {
 pub struct Whereabouts {
     /// Root of the workspace.
     pub root: PathBuf,
+    /// The person's home.
+    pub home: Option<PathBuf>,
     /// What was allowed once and for all.
     pub rules: Rules,
     /// Takes secrets out of what is shown.

@@ -1,0 +1,506 @@
+//! The keeper of a workspace's snapshots: what a session tells it, and what a person asks of it.
+
+use super::entry::{Digest, Entry, Outside, Rel};
+use super::plan::{self, Doubtful, Why};
+use super::record::{Author, Label, Open, OpenFile, Record, Records, undoable};
+use super::restore::{self, Did};
+use super::scan::{self, Rules, ScanError, patterns};
+use super::store::{Store, private_folder};
+use super::tree::{Change, Tree};
+use super::{Settings, index};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Keeps the snapshots of one workspace. Cheap to clone; blocks while it looks at files: call it from a thread that may.
+#[derive(Debug, Clone)]
+pub struct Keeper(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    root: PathBuf,
+    folder: PathBuf,
+    keep_bytes: u64,
+    rules: Rules,
+    settings: Digest,
+    store: Store,
+    records: Records,
+    now: fn() -> SystemTime,
+    state: Mutex<State>,
+}
+
+/// What a call may change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reach {
+    /// These files and nothing else; absolute.
+    Files(Vec<PathBuf>),
+    /// Anything in the workspace.
+    Everything,
+}
+
+/// What a person should know before the turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Remark {
+    /// Contents that an undo will not be able to bring back, with their sizes in bytes.
+    NotKept(Vec<(Rel, Outside, u64)>),
+    /// The workspace is too large: an undo covers what file tools change, and nothing that commands change.
+    TooMany(u64),
+    /// There is no snapshot of this turn at all.
+    None(String),
+}
+
+/// How far back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum What<'a> {
+    /// The last turn that changed something.
+    Turn,
+    /// Everything since the last prompt whose turns changed something.
+    Prompt,
+    /// In that session, every turn of the prompt at that place of the conversation and of later ones.
+    Since {
+        /// The session's id.
+        session: &'a str,
+        /// The index of the prompt's message.
+        message: usize,
+    },
+}
+
+/// What came of an undo.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Turns that were undone, newest first; none: there was nothing to undo.
+    pub turns: Vec<Label>,
+    /// Paths that are as they were, sorted.
+    pub restored: Vec<(Rel, Did)>,
+    /// Paths that were left as they are, with the reason, sorted.
+    pub left: Vec<(Rel, Why)>,
+}
+
+/// Why an undo could not be done.
+#[derive(Debug, thiserror::Error)]
+pub enum SnapshotError {
+    /// The disk says no.
+    #[error("{doing} {path}")]
+    Io {
+        /// `read`, `write`.
+        doing: &'static str,
+        /// The file or folder.
+        path: String,
+        /// Why.
+        #[source]
+        cause: io::Error,
+    },
+    /// The workspace cannot be looked at.
+    #[error("look at {path}")]
+    Scan {
+        /// The workspace.
+        path: String,
+        /// Why.
+        #[source]
+        cause: ScanError,
+    },
+}
+
+impl SnapshotError {
+    /// What the person can do next.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Io { .. } => {
+                "check that the folder is yours and has room; nothing is lost: the same undo can be asked for again"
+            }
+            Self::Scan { .. } => {
+                "leave large folders out with `snapshots.exclude` in the settings, or work in a smaller folder"
+            }
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct State {
+    label: Label,
+    /// The last look at everything.
+    tree: Option<Arc<Tree>>,
+    /// Whether the index on disk is that.
+    saved: bool,
+    /// The whole workspace cannot be looked at.
+    too_many: bool,
+    open: Option<Running>,
+    /// A job of the session was running at the end of the last turn.
+    job: bool,
+    recovered: bool,
+    /// Held as long as contents must not be swept away by others.
+    alive: Option<File>,
+    /// Whether the bound of all contents was looked at.
+    bounded: bool,
+    told: BTreeSet<(Rel, Outside)>,
+}
+
+#[derive(Debug)]
+struct Running {
+    open: Open,
+    file: OpenFile,
+    whole: Option<Arc<Tree>>,
+}
+
+impl Keeper {
+    /// For a workspace (links resolved), with everything kept in a folder of its own. Touches no disk.
+    pub fn new(settings: &Settings, folder: PathBuf, root: PathBuf, now: fn() -> SystemTime) -> Self {
+        let rules = Rules {
+            max_file: settings.max_file_bytes,
+            max_total: settings.max_total_bytes,
+            max_entries: settings.max_entries,
+            excluded: patterns(&settings.exclude),
+            own: folder.clone(),
+        };
+        // Another line between in and out makes the last look worthless.
+        let told = format!("{:?}", (settings.max_file_bytes, settings.max_total_bytes, &settings.exclude, &root));
+        Self(Arc::new(Inner {
+            store: Store::new(folder.join("contents")),
+            records: Records::new(folder.clone()),
+            settings: Digest::of(told.as_bytes()),
+            keep_bytes: settings.keep_bytes,
+            rules,
+            root,
+            folder,
+            now,
+            state: Mutex::default(),
+        }))
+    }
+
+    /// A turn begins.
+    pub fn begin(&self, label: Label) {
+        self.lock().label = label;
+    }
+
+    /// A call is about to run that may change something: keeps what it may change. What it says is news.
+    pub fn before(&self, reach: &Reach) -> Vec<Remark> {
+        let mut state = self.lock();
+        match self.0.before(&mut state, reach) {
+            Ok(remarks) => remarks,
+            Err(error) => vec![Remark::None(with_cause(&error))],
+        }
+    }
+
+    /// The turn's calls are over: writes down what they changed. `job` says whether a background job still runs. Another
+    /// turn may begin at once; it waits for this by itself.
+    pub fn after(&self, job: Job) -> Option<SnapshotError> {
+        let mut state = self.lock();
+        state.job = job == Job::Runs;
+        self.0.close(&mut state).err()
+    }
+
+    /// Takes turns back. Asking again goes further back.
+    ///
+    /// # Errors
+    /// Records cannot be read or written. What was restored until then stays so, and the same undo can be asked for again.
+    pub fn undo(&self, what: What<'_>, doubtful: Doubtful) -> Result<Report, SnapshotError> {
+        let inner = &*self.0;
+        let mut state = self.lock();
+        inner.close(&mut state)?;
+        let _alone = inner.records.alone().map_err(|cause| inner.io("write", cause))?;
+        inner.recover(&mut state)?;
+        let records = inner.records.read().map_err(|cause| inner.io("read", cause))?;
+        let turns = chosen(undoable(&records), what, doubtful);
+        if turns.is_empty() {
+            return Ok(Report::default());
+        }
+        let (steps, mut left) = plan::plan(turns.iter().map(|(_, author, changes)| (*author, *changes)), doubtful);
+        let done = restore::restore(&inner.root, &steps, &inner.store).map_err(|errno| SnapshotError::Io {
+            doing: "open",
+            path: inner.root.display().to_string(),
+            cause: errno.into(),
+        })?;
+        let taken_back = turns.iter().filter(|(_, author, _)| doubtful == Doubtful::Undo || *author == Author::Turn);
+        let turns: Vec<(Label, Author)> = taken_back.map(|(label, author, _)| ((*label).clone(), *author)).collect();
+        if !turns.is_empty() {
+            let undone = Record::Undone { at: inner.millis(), turns: turns.clone() };
+            inner.records.append(&undone).map_err(|cause| inner.io("write", cause))?;
+        }
+        left.extend(done.left);
+        left.sort_by(|a, b| a.0.cmp(&b.0));
+        let turns = turns.into_iter().map(|(label, _)| label).collect();
+        Ok(Report { turns, restored: done.restored, left })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // A panic in another thread leaves whole values.
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether a background job of the session runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Job {
+    /// One does.
+    Runs,
+    /// None does.
+    None,
+}
+
+impl Inner {
+    fn before(&self, state: &mut State, reach: &Reach) -> Result<Vec<Remark>, SnapshotError> {
+        // The look after the last turn is the one before this one, where that has not been had yet.
+        let fresh = state.open.as_ref().is_some_and(|running| running.open.label != state.label);
+        if fresh {
+            self.close(state)?;
+        }
+        if !state.recovered {
+            let _alone = self.records.alone().map_err(|cause| self.io("write", cause))?;
+            self.recover(state)?;
+            state.alive = Some(self.records.alive().map_err(|cause| self.io("write", cause))?);
+        }
+        let mut remarks = Vec::new();
+        let whole = *reach == Reach::Everything && !state.too_many;
+        if whole && state.open.as_ref().is_none_or(|running| running.whole.is_none()) {
+            match self.whole(state, fresh) {
+                Ok(()) => remarks.extend(news(state)),
+                Err(SnapshotError::Scan { cause: ScanError::TooMany(limit), .. }) => {
+                    state.too_many = true;
+                    remarks.push(Remark::TooMany(limit));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if let Reach::Files(files) = reach {
+            self.files(state, files)?;
+        }
+        Ok(remarks)
+    }
+
+    /// Looks at everything before a turn.
+    fn whole(&self, state: &mut State, fresh: bool) -> Result<(), SnapshotError> {
+        let last = state.tree.clone().or_else(|| self.load().map(Arc::new));
+        let seen_before = state.tree.is_some();
+        let tree = match &last {
+            Some(last) if fresh && seen_before => Arc::clone(last),
+            _ => Arc::new(self.scan(last.as_deref())?),
+        };
+        if let (true, true, Some(last)) = (state.job, seen_before, &last) {
+            self.write_down(&state.label, Author::Job, last.changes(&tree))?;
+        }
+        state.saved &= last.as_ref().is_some_and(|last| Arc::ptr_eq(last, &tree) || **last == *tree);
+        state.tree = Some(Arc::clone(&tree));
+        self.save(state).map_err(|cause| self.io("write", cause))?;
+        let running = self.running(state)?;
+        running.whole = Some(tree);
+        running.open.whole = true;
+        running.file.write(&running.open).map_err(|cause| self.io("write", cause))
+    }
+
+    /// Looks at single files before a call.
+    fn files(&self, state: &mut State, files: &[PathBuf]) -> Result<(), SnapshotError> {
+        if state.open.as_ref().is_some_and(|running| running.whole.is_some()) {
+            return Ok(());
+        }
+        // Folders above it that the call would have to make are covered too.
+        let chain = |file: &PathBuf| {
+            let missing = file.ancestors().skip(1).take_while(|folder| !folder.exists());
+            missing.map(Path::to_owned).chain([file.clone()]).collect::<Vec<_>>()
+        };
+        let paths: Vec<Rel> = files.iter().flat_map(chain).filter_map(|path| Rel::below(&self.root, &path)).collect();
+        let running = self.running(state)?;
+        for path in paths {
+            if !running.open.files.contains_key(&key(&path)) {
+                let entry =
+                    scan::look(&self.root, &path, &self.rules, &self.store).map_err(|cause| self.io("write", cause))?;
+                running.open.files.insert(key(&path), (path, entry));
+            }
+        }
+        running.file.write(&running.open).map_err(|cause| self.io("write", cause))
+    }
+
+    fn running<'s>(&self, state: &'s mut State) -> Result<&'s mut Running, SnapshotError> {
+        if state.open.is_none() {
+            let open = Open { label: state.label.clone(), ..Open::default() };
+            let file = self.records.open(&open).map_err(|cause| self.io("write", cause))?;
+            state.open = Some(Running { open, file, whole: None });
+        }
+        // It was put there just now.
+        state.open.as_mut().ok_or_else(|| self.io("write", io::ErrorKind::NotFound.into()))
+    }
+
+    /// Looks again after a turn.
+    fn close(&self, state: &mut State) -> Result<(), SnapshotError> {
+        let Some(running) = state.open.take() else { return Ok(()) };
+        let changes = match &running.whole {
+            Some(whole) => {
+                let tree = Arc::new(self.scan(Some(whole))?);
+                state.saved = false;
+                let changes = merged(&running.open, whole.changes(&tree), |path| tree.entry(path).cloned());
+                state.tree = Some(tree);
+                self.save(state).map_err(|cause| self.io("write", cause))?;
+                changes
+            }
+            None => self.changes_of_files(&running.open)?,
+        };
+        self.write_down(&running.open.label, Author::Turn, changes)?;
+        running.file.close();
+        if !std::mem::replace(&mut state.bounded, true) {
+            self.bound(state).map_err(|cause| self.io("write", cause))?;
+        }
+        Ok(())
+    }
+
+    fn changes_of_files(&self, open: &Open) -> Result<Vec<Change>, SnapshotError> {
+        let mut now = BTreeMap::new();
+        for (path, _) in open.files.values() {
+            let entry =
+                scan::look(&self.root, path, &self.rules, &self.store).map_err(|cause| self.io("write", cause))?;
+            now.insert(path.clone(), entry);
+        }
+        Ok(merged(open, Vec::new(), |path| now.get(path).cloned().flatten()))
+    }
+
+    /// Writes down what turns changed whose sessions were killed in the middle of them.
+    fn recover(&self, state: &mut State) -> Result<(), SnapshotError> {
+        state.recovered = true;
+        for (open, file) in self.records.abandoned() {
+            let changes = match self.load().filter(|_| open.whole) {
+                Some(before) => {
+                    let now = self.scan(Some(&before))?;
+                    merged(&open, before.changes(&now), |path| now.entry(path).cloned())
+                }
+                None => self.changes_of_files(&open)?,
+            };
+            self.write_down(&open.label, Author::Killed, changes)?;
+            file.close();
+        }
+        Ok(())
+    }
+
+    fn write_down(&self, label: &Label, author: Author, changes: Vec<Change>) -> Result<(), SnapshotError> {
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let record = Record::Turn { label: label.clone(), author, changes };
+        self.records.append(&record).map_err(|cause| self.io("write", cause))
+    }
+
+    /// Drops the oldest turns where all contents together are over their bound, unless another session is at work here.
+    fn bound(&self, state: &State) -> io::Result<()> {
+        let Some(alive) = &state.alive else { return Ok(()) };
+        if self.store.size() + self.records.size() <= self.keep_bytes || alive.try_lock().is_err() {
+            return alive.lock_shared();
+        }
+        let swept = self.sweep(state);
+        alive.lock_shared()?;
+        swept
+    }
+
+    fn sweep(&self, state: &State) -> io::Result<()> {
+        let mut records = self.records.read()?;
+        let tree = state.tree.as_deref().cloned().or_else(|| self.load()).unwrap_or_default();
+        loop {
+            // Half of them at a time, so that it comes to an end soon.
+            records.drain(..records.len().div_ceil(2));
+            self.records.replace(&records)?;
+            let left = self.store.sweep(&wanted(&records, &tree))?;
+            if left <= self.keep_bytes / 2 || records.is_empty() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn scan(&self, last: Option<&Tree>) -> Result<Tree, SnapshotError> {
+        private_folder(&self.folder).map_err(|cause| self.io("write", cause))?;
+        let nothing = Tree::default();
+        scan::scan(&self.root, last.unwrap_or(&nothing), &self.rules, &self.store, self.now)
+            .map_err(|cause| SnapshotError::Scan { path: self.root.display().to_string(), cause })
+    }
+
+    fn load(&self) -> Option<Tree> {
+        index::load(&self.index(), self.settings).filter(|_| self.store.exists())
+    }
+
+    fn save(&self, state: &mut State) -> io::Result<()> {
+        let Some(tree) = state.tree.as_ref().filter(|_| !state.saved) else { return Ok(()) };
+        index::save(&self.index(), tree, self.settings)?;
+        state.saved = true;
+        Ok(())
+    }
+
+    fn index(&self) -> PathBuf {
+        self.folder.join("index")
+    }
+
+    fn io(&self, doing: &'static str, cause: io::Error) -> SnapshotError {
+        SnapshotError::Io { doing, path: self.folder.display().to_string(), cause }
+    }
+
+    fn millis(&self) -> u64 {
+        let since = (self.now)().duration_since(UNIX_EPOCH).unwrap_or_default();
+        since.as_millis().try_into().unwrap_or(u64::MAX)
+    }
+}
+
+/// What is left out and was not told yet.
+fn news(state: &mut State) -> Option<Remark> {
+    let outside = state.tree.as_ref()?.outside();
+    let told = &mut state.told;
+    let news: Vec<_> = outside
+        .into_iter()
+        .filter(|(path, (why, _))| told.insert((path.clone(), *why)))
+        .map(|(path, (why, size))| (path, why, size))
+        .collect();
+    (!news.is_empty()).then_some(Remark::NotKept(news))
+}
+
+/// Changes of the whole workspace, with single files as they were seen before it was looked at.
+fn merged(open: &Open, changes: Vec<Change>, now: impl Fn(&Rel) -> Option<Entry>) -> Vec<Change> {
+    let mut merged: BTreeMap<Rel, Change> = changes.into_iter().map(|change| (change.path.clone(), change)).collect();
+    for (path, before) in open.files.values() {
+        let change = Change { path: path.clone(), before: before.clone(), after: now(path) };
+        if change.before == change.after {
+            merged.remove(path);
+        } else {
+            merged.insert(path.clone(), change);
+        }
+    }
+    merged.into_values().collect()
+}
+
+type Undoable<'a> = (&'a Label, Author, &'a [Change]);
+
+/// The turns that are meant, newest first. Doubtful changes that came after them are among them, so that what they touched
+/// is known.
+fn chosen<'a>(turns: Vec<Undoable<'a>>, what: What<'_>, doubtful: Doubtful) -> Vec<Undoable<'a>> {
+    let plain = |author: Author| doubtful == Doubtful::Undo || author == Author::Turn;
+    let Some((last, ..)) = turns.iter().find(|(_, author, _)| plain(*author)).copied() else { return turns };
+    let same_prompt = |label: &Label| label.session == last.session && label.message == last.message;
+    let same_turn = |label: &Label| same_prompt(label) && (label.turn, label.at) == (last.turn, last.at);
+    let wanted = |label: &Label| match what {
+        What::Turn => same_turn(label),
+        What::Prompt => same_prompt(label),
+        What::Since { session, message } => label.session == session && label.message >= message,
+    };
+    let Some(oldest) = turns.iter().rposition(|(label, ..)| wanted(label)) else {
+        return Vec::new();
+    };
+    let meant = turns.into_iter().take(oldest + 1).filter(|(label, author, _)| !plain(*author) || wanted(label));
+    meant.collect()
+}
+
+fn wanted(records: &[Record], tree: &Tree) -> HashSet<Digest> {
+    let changes = records
+        .iter()
+        .filter_map(|record| if let Record::Turn { changes, .. } = record { Some(changes) } else { None });
+    let entries = changes.flatten().flat_map(|change| [&change.before, &change.after]).flatten();
+    let nodes = tree.folders.values().flat_map(|folder| &folder.nodes).map(|node| &node.entry);
+    entries
+        .chain(nodes)
+        .filter_map(|entry| if let Entry::File { digest, .. } = entry { Some(*digest) } else { None })
+        .collect()
+}
+
+/// A key that is text, for JSON.
+fn key(path: &Rel) -> String {
+    path.bytes().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn with_cause(error: &SnapshotError) -> String {
+    let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
+    format!("could not {error}{cause}")
+}

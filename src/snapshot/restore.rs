@@ -1,0 +1,472 @@
+//! Carries out the steps of an undo in the workspace.
+//!
+//! Promises: a path that is not as the step expects is left alone, checked once more in the very moment of the change (the
+//! old content is swapped out whole, looked at, and swapped back where it is another); no link is followed; no path is half
+//! written; a kill in the middle loses nothing, and the same undo finishes the rest.
+
+use super::entry::{Digest, Entry, Outside, Rel, Stamp};
+use super::plan::{Step, Why};
+use super::scan::ASIDE;
+use super::store::Store;
+use nix::errno::Errno;
+use nix::fcntl::{AtFlags, OFlag, openat, readlinkat};
+use nix::sys::stat::{FchmodatFlags, FileStat, Mode, SFlag, fchmod, fchmodat, fstatat, mkdirat};
+use nix::unistd::{UnlinkatFlags, symlinkat, unlinkat};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
+
+const FOLDER: OFlag = OFlag::O_DIRECTORY.union(OFlag::O_NOFOLLOW).union(OFlag::O_CLOEXEC);
+/// Bytes of a file's own name in the name of the file that is written aside.
+const NAME: usize = 100;
+
+/// What was done to a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Did {
+    /// It was gone, and is back.
+    BroughtBack,
+    /// Its old content, target or mode is back.
+    Restored,
+    /// It was new, and is gone.
+    Removed,
+}
+
+/// What came of the steps, both sorted by path.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Done {
+    /// Paths that are as they were.
+    pub restored: Vec<(Rel, Did)>,
+    /// Paths that were left as they are.
+    pub left: Vec<(Rel, Why)>,
+}
+
+/// Carries the steps out; they are sorted by path.
+///
+/// # Errors
+/// The workspace cannot be opened.
+pub fn restore(root: &Path, steps: &[Step], store: &Store) -> Result<Done, Errno> {
+    let opened = nix::fcntl::open(root, FOLDER, Mode::empty())?;
+    let mut hand = Hand { path: root.to_owned(), root: opened, store, left: BTreeMap::new(), number: 0 };
+    hand.sweep(steps);
+    hand.each(steps.iter(), Hand::open_up);
+    // What stands in the way goes first, from the inside out; folders come back from the outside in; their modes at last,
+    // so that a folder that is not to be written can be filled.
+    hand.each(steps.iter().rev().filter(|step| goes_first(step)), Hand::remove);
+    hand.each(steps.iter().filter(|step| is_folder(&step.target)), Hand::make_folder);
+    hand.put_back(steps);
+    hand.each(steps.iter().rev().filter(|step| is_folder(&step.target)), Hand::set_mode);
+    let done = |step: &Step| match (&step.expected, &step.target) {
+        (_, None) => Did::Removed,
+        (None, Some(_)) => Did::BroughtBack,
+        (Some(_), Some(_)) => Did::Restored,
+    };
+    let restored = steps.iter().filter(|step| !hand.left.contains_key(&step.path));
+    let restored = restored.map(|step| (step.path.clone(), done(step))).collect();
+    Ok(Done { restored, left: hand.left.into_iter().collect() })
+}
+
+/// Whether something has to be removed: for good, or before something of another kind can stand there.
+fn goes_first(step: &Step) -> bool {
+    match (&step.expected, &step.target) {
+        (_, None) => true,
+        (None, Some(_)) => false,
+        (Some(now), Some(then)) => now.is_folder() != then.is_folder(),
+    }
+}
+
+fn is_folder(entry: &Option<Entry>) -> bool {
+    entry.as_ref().is_some_and(Entry::is_folder)
+}
+
+struct Hand<'a> {
+    path: PathBuf,
+    root: OwnedFd,
+    store: &'a Store,
+    left: BTreeMap<Rel, Why>,
+    number: u64,
+}
+
+/// A name in an open folder.
+struct Spot {
+    folder: OwnedFd,
+    name: OsString,
+}
+
+/// A step whose new content lies beside its place.
+struct Ready<'a> {
+    step: &'a Step,
+    aside: OsString,
+}
+
+impl Hand<'_> {
+    fn each<'s>(&mut self, steps: impl Iterator<Item = &'s Step>, act: impl Fn(&mut Self, &Step) -> Result<(), Why>) {
+        for step in steps {
+            if self.left.contains_key(&step.path) {
+                continue;
+            }
+            if let Err(why) = act(self, step) {
+                self.left.insert(step.path.clone(), why);
+            }
+        }
+    }
+
+    fn remove(&mut self, step: &Step) -> Result<(), Why> {
+        let Ok(spot) = self.spot(&step.path) else { return Ok(()) };
+        if spot.is(&step.target) || spot.is(&None) {
+            return Ok(());
+        }
+        if is_folder(&step.expected) {
+            let removed = unlinkat(&spot.folder, spot.name.as_os_str(), UnlinkatFlags::RemoveDir);
+            return match removed {
+                Ok(()) | Err(Errno::ENOENT) => Ok(()),
+                Err(Errno::ENOTEMPTY | Errno::EEXIST) => Err(Why::NotEmpty),
+                Err(Errno::ENOTDIR) => Err(Why::Changed),
+                Err(error) => Err(disk(error)),
+            };
+        }
+        if !spot.is(&step.expected) {
+            return Err(Why::Changed);
+        }
+        let aside = self.aside(&spot.name);
+        rename_to_nothing(&spot.folder, &spot.name, &aside).map_err(disk)?;
+        if spot.named(&aside).is(&step.expected) {
+            return unlinkat(&spot.folder, aside.as_os_str(), UnlinkatFlags::NoRemoveDir).map_err(disk);
+        }
+        // Somebody was quicker: it stays theirs. Where the name was taken meanwhile, theirs lies beside it.
+        rename_to_nothing(&spot.folder, &aside, &spot.name).map_err(disk)?;
+        Err(Why::Changed)
+    }
+
+    fn make_folder(&mut self, step: &Step) -> Result<(), Why> {
+        let spot = self.spot(&step.path).map_err(gone)?;
+        if spot.stat().is_some_and(|stat| kind(&stat) == SFlag::S_IFDIR) {
+            return Ok(());
+        }
+        // Where something else stood before, it has just been removed.
+        if !spot.is(&None) {
+            return Err(Why::Changed);
+        }
+        mkdirat(&spot.folder, spot.name.as_os_str(), Mode::S_IRWXU).map_err(disk)
+    }
+
+    /// A folder whose mode changed can be filled again before anything is put into it.
+    fn open_up(&mut self, step: &Step) -> Result<(), Why> {
+        let (Some(Entry::Folder { .. }), Some(Entry::Folder { mode })) = (&step.expected, &step.target) else {
+            return Ok(());
+        };
+        let spot = self.spot(&step.path).map_err(gone)?;
+        // The last is what an undo leaves behind that was killed.
+        let half = Some(Entry::Folder { mode: mode | 0o700 });
+        if ![&step.target, &step.expected, &half].into_iter().any(|entry| spot.is(entry)) {
+            return Err(Why::Changed);
+        }
+        spot.set_mode(mode | 0o700)
+    }
+
+    fn set_mode(&mut self, step: &Step) -> Result<(), Why> {
+        let Some(Entry::Folder { mode }) = step.target else { return Ok(()) };
+        self.spot(&step.path).map_err(gone)?.set_mode(mode)
+    }
+
+    /// New contents are all written aside and are on the disk before the first of them takes its place.
+    fn put_back(&mut self, steps: &[Step]) {
+        let mut ready = Vec::new();
+        for step in steps.iter().filter(|step| step.target.is_some() && !is_folder(&step.target)) {
+            if self.left.contains_key(&step.path) {
+                continue;
+            }
+            match self.prepare(step) {
+                Ok(Some(aside)) => ready.push(Ready { step, aside }),
+                Ok(None) => {}
+                Err(why) => {
+                    self.left.insert(step.path.clone(), why);
+                }
+            }
+        }
+        if !ready.is_empty() {
+            sync(&self.root);
+        }
+        for Ready { step, aside } in ready {
+            if let Err(why) = self.swap(step, &aside) {
+                self.left.insert(step.path.clone(), why);
+            }
+        }
+    }
+
+    /// The name under which the new content lies; none where it is in its place already.
+    fn prepare(&mut self, step: &Step) -> Result<Option<OsString>, Why> {
+        let spot = self.spot(&step.path).map_err(gone)?;
+        if spot.is(&step.target) {
+            return Ok(None);
+        }
+        let cleared = goes_first(step) && spot.is(&None);
+        if !cleared && !spot.is(&step.expected) {
+            return Err(Why::Changed);
+        }
+        let aside = self.aside(&spot.name);
+        let made = match &step.target {
+            Some(Entry::Link { target }) => symlinkat(target.path(), &spot.folder, aside.as_os_str()).map_err(disk),
+            Some(Entry::File { mode, digest, .. }) => {
+                let bytes = self.store.get(*digest).ok_or(Why::Lost)?;
+                write(&spot.folder, &aside, &bytes, *mode)
+            }
+            Some(Entry::Outside { why, .. }) => Err(Why::NotKept(*why)),
+            Some(Entry::Folder { .. }) | None => return Ok(None),
+        };
+        if let Err(why) = made {
+            let _ = unlinkat(&spot.folder, aside.as_os_str(), UnlinkatFlags::NoRemoveDir);
+            return Err(why);
+        }
+        Ok(Some(aside))
+    }
+
+    fn swap(&mut self, step: &Step, aside: &OsStr) -> Result<(), Why> {
+        let spot = self.spot(&step.path).map_err(gone)?;
+        let drop_aside = || match unlinkat(&spot.folder, aside, UnlinkatFlags::NoRemoveDir) {
+            Ok(()) | Err(Errno::ENOENT) => Ok(()),
+            Err(error) => Err(disk(error)),
+        };
+        if step.expected.is_none() || goes_first(step) {
+            return rename_to_nothing(&spot.folder, aside, &spot.name).map_err(|error| {
+                let _ = drop_aside();
+                if error == Errno::EEXIST { Why::Changed } else { disk(error) }
+            });
+        }
+        if let Err(error) = exchange(&spot, aside, &step.expected) {
+            let _ = drop_aside();
+            return Err(error);
+        }
+        drop_aside()
+    }
+
+    /// Removes what an undo that was killed left beside: only what is kept anyway.
+    fn sweep(&self, steps: &[Step]) {
+        let folders: BTreeSet<Rel> = steps.iter().filter_map(|step| Some(step.path.split()?.0)).collect();
+        let links: BTreeSet<&Rel> =
+            steps.iter().flat_map(|step| [&step.expected, &step.target]).filter_map(link).collect();
+        for folder in folders {
+            let entries = std::fs::read_dir(folder.at(&self.path)).into_iter().flatten().filter_map(Result::ok);
+            for name in entries.map(|entry| entry.file_name()) {
+                if !name.as_bytes().ends_with(ASIDE.as_bytes()) {
+                    continue;
+                }
+                let Ok(spot) = self.spot(&folder.join(&name)) else { continue };
+                let kept = match spot.entry() {
+                    Some(Entry::File { digest, .. }) => self.store.get(digest).is_some(),
+                    Some(Entry::Link { target }) => links.contains(&target),
+                    _ => false,
+                };
+                if kept {
+                    let _ = unlinkat(&spot.folder, spot.name.as_os_str(), UnlinkatFlags::NoRemoveDir);
+                }
+            }
+        }
+    }
+
+    /// The folder of a path, reached without following a link.
+    fn spot(&self, path: &Rel) -> Result<Spot, Errno> {
+        let (folder, name) = path.split().ok_or(Errno::EINVAL)?;
+        let mut at = self.root.try_clone().map_err(|_| Errno::EMFILE)?;
+        for part in folder.path().components() {
+            let Component::Normal(part) = part else { return Err(Errno::EINVAL) };
+            at = openat(&at, part, FOLDER | PATH_ONLY, Mode::empty())?;
+        }
+        Ok(Spot { folder: at, name })
+    }
+
+    fn aside(&mut self, name: &OsStr) -> OsString {
+        self.number += 1;
+        let name = name.as_bytes().get(..NAME).unwrap_or(name.as_bytes());
+        let mut aside = OsString::from(format!(".{}-{}-", std::process::id(), self.number));
+        aside.push(OsStr::from_bytes(name));
+        aside.push(ASIDE);
+        aside
+    }
+}
+
+impl Spot {
+    fn named(&self, name: &OsStr) -> Spotted<'_> {
+        Spotted { folder: &self.folder, name: name.to_owned() }
+    }
+
+    fn here(&self) -> Spotted<'_> {
+        self.named(&self.name)
+    }
+
+    fn is(&self, entry: &Option<Entry>) -> bool {
+        self.here().is(entry)
+    }
+
+    /// Of a folder, whether it can be read or not.
+    fn set_mode(&self, mode: u32) -> Result<(), Why> {
+        let bits = Mode::from_bits_truncate(mode);
+        match openat(&self.folder, self.name.as_os_str(), FOLDER, Mode::empty()) {
+            Ok(folder) => fchmod(folder, bits).map_err(disk),
+            Err(Errno::EACCES) => {
+                fchmodat(&self.folder, self.name.as_os_str(), bits, FchmodatFlags::NoFollowSymlink).map_err(disk)
+            }
+            Err(error) => Err(disk(error)),
+        }
+    }
+
+    fn stat(&self) -> Option<FileStat> {
+        self.here().stat()
+    }
+
+    fn entry(&self) -> Option<Entry> {
+        self.here().entry()
+    }
+}
+
+/// What stands at a name.
+struct Spotted<'a> {
+    folder: &'a OwnedFd,
+    name: OsString,
+}
+
+impl Spotted<'_> {
+    /// Whether this stands there. What is not kept is known by its stamp.
+    fn is(&self, entry: &Option<Entry>) -> bool {
+        match entry {
+            None => self.stat().is_none(),
+            Some(Entry::Outside { stamp, .. }) => self.stat().is_some_and(|stat| same(&stamp_of(&stat), stamp)),
+            Some(entry @ Entry::File { size, .. }) => {
+                let size_fits = self.stat().is_some_and(|stat| u64::try_from(stat.st_size) == Ok(*size));
+                size_fits && self.entry().as_ref() == Some(entry)
+            }
+            Some(entry) => self.entry().as_ref() == Some(entry),
+        }
+    }
+
+    fn stat(&self) -> Option<FileStat> {
+        fstatat(self.folder, self.name.as_os_str(), AtFlags::AT_SYMLINK_NOFOLLOW).ok()
+    }
+
+    fn entry(&self) -> Option<Entry> {
+        let stat = self.stat()?;
+        let stamp = stamp_of(&stat);
+        Some(match kind(&stat) {
+            SFlag::S_IFDIR => Entry::Folder { mode: stamp.permissions() },
+            SFlag::S_IFLNK => {
+                let target = readlinkat(self.folder, self.name.as_os_str()).ok()?;
+                Entry::Link { target: Rel::new(target.as_bytes().to_vec()) }
+            }
+            SFlag::S_IFREG => match self.read() {
+                Some(bytes) => {
+                    Entry::File { mode: stamp.permissions(), size: bytes.len() as u64, digest: Digest::of(&bytes) }
+                }
+                None => Entry::Outside { why: Outside::Unreadable, stamp },
+            },
+            _ => Entry::Outside { why: Outside::NoFile, stamp },
+        })
+    }
+
+    fn read(&self) -> Option<Vec<u8>> {
+        let flags = OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
+        let mut file = File::from(openat(self.folder, self.name.as_os_str(), flags, Mode::empty()).ok()?);
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).ok()?;
+        Some(bytes)
+    }
+}
+
+fn write(folder: &OwnedFd, name: &OsStr, bytes: &[u8], mode: u32) -> Result<(), Why> {
+    let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+    let mut file = File::from(openat(folder, name, flags, Mode::S_IRUSR | Mode::S_IWUSR).map_err(disk)?);
+    file.write_all(bytes).map_err(|error| Why::Disk(error.to_string()))?;
+    fchmod(&file, Mode::from_bits_truncate(mode)).map_err(disk)
+}
+
+/// Puts what lies aside in the place of what is expected there, which lies aside then; changes nothing where it is not.
+fn exchange(spot: &Spot, aside: &OsStr, expected: &Option<Entry>) -> Result<(), Why> {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        use nix::fcntl::{RenameFlags, renameat2};
+        let swap = || renameat2(&spot.folder, aside, &spot.folder, spot.name.as_os_str(), RenameFlags::RENAME_EXCHANGE);
+        match swap() {
+            Ok(()) if spot.named(aside).is(expected) => return Ok(()),
+            Ok(()) => {
+                swap().map_err(disk)?;
+                return Err(Why::Changed);
+            }
+            Err(Errno::ENOENT) => return Err(Why::Changed),
+            // This file system cannot exchange.
+            Err(Errno::EINVAL | Errno::ENOSYS | Errno::EOPNOTSUPP) => {}
+            Err(error) => return Err(disk(error)),
+        }
+    }
+    if !spot.is(expected) {
+        return Err(Why::Changed);
+    }
+    // The caller finds nothing aside any more.
+    nix::fcntl::renameat(&spot.folder, aside, &spot.folder, spot.name.as_os_str()).map_err(disk)
+}
+
+/// Renames, but never over something.
+fn rename_to_nothing(folder: &OwnedFd, from: &OsStr, to: &OsStr) -> Result<(), Errno> {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        use nix::fcntl::{RenameFlags, renameat2};
+        match renameat2(folder, from, folder, to, RenameFlags::RENAME_NOREPLACE) {
+            Err(Errno::EINVAL | Errno::ENOSYS | Errno::EOPNOTSUPP) => {}
+            done => return done,
+        }
+    }
+    if fstatat(folder, to, AtFlags::AT_SYMLINK_NOFOLLOW).is_ok() {
+        return Err(Errno::EEXIST);
+    }
+    nix::fcntl::renameat(folder, from, folder, to)
+}
+
+#[cfg(target_os = "linux")]
+const PATH_ONLY: OFlag = OFlag::O_PATH;
+#[cfg(not(target_os = "linux"))]
+const PATH_ONLY: OFlag = OFlag::O_RDONLY;
+
+#[cfg(target_os = "linux")]
+fn sync(root: &OwnedFd) {
+    // Where it fails the contents are still kept: only a loss of power in this moment could tell the difference.
+    let _ = nix::unistd::syncfs(root);
+}
+#[cfg(not(target_os = "linux"))]
+fn sync(_root: &OwnedFd) {
+    nix::unistd::sync();
+}
+
+fn link(entry: &Option<Entry>) -> Option<&Rel> {
+    if let Some(Entry::Link { target }) = entry { Some(target) } else { None }
+}
+
+fn kind(stat: &FileStat) -> SFlag {
+    SFlag::from_bits_truncate(stat.st_mode) & SFlag::S_IFMT
+}
+
+fn stamp_of(stat: &FileStat) -> Stamp {
+    Stamp {
+        size: u64::try_from(stat.st_size).unwrap_or(0),
+        ino: stat.st_ino,
+        mtime: (stat.st_mtime, stat.st_mtime_nsec),
+        ctime: (stat.st_ctime, stat.st_ctime_nsec),
+        mode: stat.st_mode,
+    }
+}
+
+/// The time of the last change of anything moves with every renaming.
+fn same(a: &Stamp, b: &Stamp) -> bool {
+    (a.size, a.ino, a.mtime, a.mode) == (b.size, b.ino, b.mtime, b.mode)
+}
+
+fn gone(error: Errno) -> Why {
+    match error {
+        Errno::ENOENT | Errno::ENOTDIR | Errno::ELOOP => Why::Changed,
+        other => disk(other),
+    }
+}
+
+fn disk(error: Errno) -> Why {
+    Why::Disk(std::io::Error::from(error).to_string())
+}

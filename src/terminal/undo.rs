@@ -1,0 +1,80 @@
+//! `undo`: takes back what turns changed in the workspace, and says what was left alone and why.
+
+use crate::cli::{Flags, UndoArgs};
+use crate::open;
+use crate::streams;
+use crate::surroundings::Surroundings;
+use selfsmith_agent::ending::Ending;
+use selfsmith_agent::snapshot::{Did, Doubtful, Report, SnapshotError, What, Why};
+use selfsmith_agent::texts::{Texts, fill};
+use selfsmith_agent::wire;
+
+/// Run it. What was left alone makes it unfinished.
+pub fn run(flags: &Flags, args: &UndoArgs, surroundings: &Surroundings) -> Ending {
+    let texts = surroundings.texts;
+    let opened = match open::open(flags, surroundings) {
+        Ok(opened) => opened,
+        Err(refusal) => {
+            streams::tell(&fill(texts.problem, &[("text", &refusal.text)]));
+            return refusal.ending;
+        }
+    };
+    let Some(keeper) = wire::keeper(&opened.choices, &opened.around) else {
+        streams::tell(texts.no_place_for_snapshots);
+        return Ending::Config;
+    };
+    let what = if args.turn { What::Turn } else { What::Prompt };
+    let doubtful = if args.all { Doubtful::Undo } else { Doubtful::Leave };
+    match keeper.undo(what, doubtful) {
+        Ok(report) => {
+            streams::data(&lines(&report, texts).join("\n"));
+            streams::data("\n");
+            if report.left.is_empty() { Ending::Done } else { Ending::Unfinished }
+        }
+        Err(error) => {
+            let text = fill(texts.could_not, &[("what", &chain(&error)), ("hint", error.hint())]);
+            streams::tell(&fill(texts.problem, &[("text", &text)]));
+            Ending::Failed
+        }
+    }
+}
+
+/// An error with its cause.
+pub fn chain(error: &SnapshotError) -> String {
+    let cause = std::error::Error::source(error).map_or_else(String::new, |cause| format!(": {cause}"));
+    format!("{error}{cause}")
+}
+
+/// A report in lines for people.
+pub fn lines(report: &Report, texts: &Texts) -> Vec<String> {
+    if report.turns.is_empty() && report.left.is_empty() {
+        return vec![texts.undo_nothing.to_owned()];
+    }
+    let counts = [("turns", report.turns.len().to_string()), ("count", report.restored.len().to_string())];
+    let mut lines = vec![fill(texts.undo_done, &counts.each_ref().map(|(name, value)| (*name, value.as_str())))];
+    for (path, did) in &report.restored {
+        let text = match did {
+            Did::BroughtBack => texts.undo_brought_back,
+            Did::Restored => texts.undo_restored,
+            Did::Removed => texts.undo_removed,
+        };
+        lines.push(fill(text, &[("path", &path.to_string())]));
+    }
+    for (path, why) in &report.left {
+        lines.push(fill(texts.undo_left, &[("path", &path.to_string()), ("why", &told(why, texts))]));
+    }
+    lines.iter().map(|line| crate::clean::clean(line)).collect()
+}
+
+fn told(why: &Why, texts: &Texts) -> String {
+    match why {
+        Why::Changed => texts.left_changed.to_owned(),
+        Why::ChangedBetween => texts.left_changed_between.to_owned(),
+        Why::Job => texts.left_job.to_owned(),
+        Why::Killed => texts.left_killed.to_owned(),
+        Why::NotKept(why) => fill(texts.left_not_kept, &[("why", why.told(texts))]),
+        Why::Lost => texts.left_lost.to_owned(),
+        Why::NotEmpty => texts.left_not_empty.to_owned(),
+        Why::Disk(error) => fill(texts.left_disk, &[("error", error)]),
+    }
+}
