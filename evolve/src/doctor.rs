@@ -78,6 +78,7 @@ pub fn examine(around: &Surroundings, built_in: &Path) -> Vec<Check> {
     checks.push(folder("state folder", around.state().map_err(|error| (error.to_string(), error.hint()))));
     checks.push(folder("generations", around.generations().map_err(|error| (error.to_string(), error.hint()))));
     checks.push(settings(around));
+    checks.extend(model(around));
     checks
 }
 
@@ -204,6 +205,21 @@ fn settings(around: &Surroundings) -> Check {
     }
 }
 
+/// The model behind the relay; nothing where the settings cannot be read, which is said already.
+fn model(around: &Surroundings) -> Option<Check> {
+    let path = around.settings_file().ok()?;
+    let model = Settings::read(&path).ok()?.model;
+    let expected = "a model, where proposals come from the agent";
+    let measured = match (model.base_url, model.name) {
+        (Some(base_url), Some(name)) => format!("{name} at {base_url}"),
+        (Some(base_url), None) => {
+            format!("{base_url}, named by evolve --model (model.name is not set in {})", path.display())
+        }
+        (None, _) => format!("none (evolve --proposer agent needs one in {})", path.display()),
+    };
+    Some(Check::ok("model", measured, expected))
+}
+
 /// What a program answers, its first line.
 pub fn ask(around: &Surroundings, program: &Path, arguments: &[&str]) -> Result<String, String> {
     let mut argv: Vec<OsString> = vec![program.into()];
@@ -255,6 +271,20 @@ mod tests {
         let check = settings(&around);
         assert_eq!(check.state, State::Bad);
         assert!(check.cause.starts_with("line 2"), "{}", check.cause);
+    }
+
+    #[test]
+    fn a_machine_without_a_model_says_where_one_is_written() {
+        let dir = tempfile::tempdir().expect("temporary folder");
+        let around =
+            Surroundings { vars: vec![("XDG_CONFIG_HOME".into(), dir.path().into())], ..Surroundings::default() };
+        let said = |around: &Surroundings| model(around).map(|check| (check.state, check.measured));
+        let file = dir.path().join("selfsmith/judge.yaml");
+        let none = format!("none (evolve --proposer agent needs one in {})", file.display());
+        assert_eq!(said(&around), Some((State::Ok, none)));
+        fs::create_dir_all(file.parent().expect("has a parent")).expect("folder");
+        fs::write(&file, "model:\n  base_url: http://127.0.0.1:1/v1\n  name: m\n").expect("file");
+        assert_eq!(said(&around), Some((State::Ok, "m at http://127.0.0.1:1/v1".to_owned())));
     }
 
     #[test]

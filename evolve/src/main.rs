@@ -25,6 +25,11 @@ fn main() -> ExitCode {
     let around = surroundings();
     let exit = if is_own(arguments.first().map(OsString::as_os_str)) {
         own(&arguments, &around)
+    } else if let Some(near) = arguments.first().and_then(|word| terminal::cli::nearly_own(word)) {
+        let word = arguments.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
+        let hint = commands::as_typed(&fill(EN.did_you_mean, &[("command", &near)]), &around);
+        streams::fail(&fill(EN.no_command, &[("word", &word)]), &hint);
+        Exit::Usage
     } else {
         hand_over(&arguments, &around)
     };

@@ -245,7 +245,7 @@ fn ctrl_c_ends_with_130_and_the_next_command_goes_on() {
     let pid = waiting.child.id().to_string();
     assert!(Command::new("kill").args(["-INT", &pid]).status().expect("kill starts").success());
     let (code, line) = waiting.end();
-    assert_eq!(code, Some(130), "{line}");
+    assert_eq!((code, text(&line, "why")), (Some(130), Some("it was interrupted")), "{line}");
     assert_eq!(machine.head(), before);
     assert_eq!(machine.selfsmith(&["lineage", "--verify"]).status.code(), Some(0));
 }
@@ -253,7 +253,14 @@ fn ctrl_c_ends_with_130_and_the_next_command_goes_on() {
 #[test]
 fn what_could_not_be_proposed_ends_with_12_and_what_is_too_large_with_11() {
     let machine = Machine::new("");
-    let none = machine.selfsmith(&["evolve", "--goal", "x", "--proposer", "cmd:false", "--json"]);
+    let mute = "cmd:sh -c 'echo nothing to do here >&2; exit 4'";
+    let none = machine.selfsmith(&["evolve", "--goal", "x", "--proposer", mute, "--json"]);
+    let lines = String::from_utf8_lossy(&none.stdout).into_owned();
+    assert!(lines.contains(r#"{"type":"said","text":"nothing to do here"}"#), "{lines}");
+    let why = text(&last(&none), "why").unwrap_or_default().to_owned();
+    assert!(why.contains("ended with exit code 4: nothing to do here"), "{why}");
+    let hides = |arguments: &[&str]| String::from_utf8_lossy(&machine.selfsmith(arguments).stdout).is_empty();
+    assert!(hides(&["review"]) && !hides(&["review", "list", "--all"]), "a cycle without a candidate");
     assert_eq!(
         (none.status.code(), text(&last(&none), "verdict")),
         (Some(12), Some("inconclusive")),

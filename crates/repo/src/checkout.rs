@@ -8,6 +8,7 @@ use crate::path::TreePath;
 use crate::program::{Caller, Git, fields};
 use git2::Repository;
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -32,6 +33,17 @@ pub struct Work {
     pub untracked: usize,
     /// What is under way: `merge`, `rebase`, `cherry-pick`, `revert`, `bisect`, `am`.
     pub operation: Option<&'static str>,
+}
+
+/// How a checkout that was left alone stands to a move of its branch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CatchUp {
+    /// Index and files are as the new commit has them, wherever it differs from the old one.
+    Done,
+    /// What differs between the commits can be brought in and keeps the person's work.
+    Applies,
+    /// It cannot; what git said.
+    Refused(String),
 }
 
 impl Work {
@@ -91,6 +103,50 @@ impl Repo {
         refresh.finish(&["update-index", "-q", "--refresh"])?;
         let done = Git::new(caller, path).finish(&["read-tree", "-m", "-u", &from_tree, &to_tree])?;
         if done.ok() { Ok(()) } else { Err(kept(done.said())) }
+    }
+
+    /// What would come of bringing a checkout along, whose branch moved `from` one commit `to` another. Writes nothing of the
+    /// person's. Paths in `without` are thought of as out of the way.
+    ///
+    /// # Errors
+    /// It is no work tree of this repository; a command that failed.
+    pub fn catch_up(
+        &self,
+        path: &Path,
+        (from, to): (&str, &str),
+        without: &[String],
+        caller: Caller<'_>,
+    ) -> Result<CatchUp, RepoError> {
+        let (from, to) = (self.tree_of(from)?, self.tree_of(to)?);
+        let trees = self.work_trees()?;
+        let Some((_, git_dir)) = trees.iter().find(|(top, _)| same_folder(top, path)) else {
+            let why = "it is no work tree of this repository".to_owned();
+            return Err(RepoError::CheckoutKept { path: path.to_owned(), why });
+        };
+        let names = ["diff-tree", "-r", "--name-only", "-z", "--no-renames", &from, &to];
+        let touched = Git::new(caller, path).output(&names)?;
+        let touched: HashSet<&[u8]> = fields(&touched).collect();
+        let differing = differing(path, &to, caller)?;
+        if !differing.iter().any(|name| touched.contains(name.as_slice())) {
+            return Ok(CatchUp::Done);
+        }
+        let within = |name: &[u8]| without.iter().any(|out| TreePath::new(name.to_vec()).is_within(out.as_bytes()));
+        let left: Vec<&OsStr> =
+            touched.iter().filter(|name| !within(name)).map(|name| OsStr::from_bytes(name)).collect();
+        if left.is_empty() {
+            return Ok(CatchUp::Applies);
+        }
+        let words = ["diff-tree", "-p", "--binary", "--full-index", &from, &to, "--"].map(OsStr::new);
+        let patch: Vec<&OsStr> = words.into_iter().chain(if without.is_empty() { Vec::new() } else { left }).collect();
+        let patch = Git::new(caller, path).output(&patch)?;
+        // Times are looked at in a copy of the index: the person's stays as it is, byte for byte.
+        let copy = tempfile::tempdir().map_err(RepoError::disk("make a temporary folder for", path))?;
+        let index = copy.path().join("index");
+        fs::copy(git_dir.join("index"), &index).map_err(RepoError::disk("copy the index of", path))?;
+        let git = || Git::new(caller, path).variable("GIT_INDEX_FILE", &index);
+        git().finish(&["update-index", "-q", "--refresh"])?;
+        let tried = git().stdin(patch).finish(&["apply", "--check", "--index", "--whitespace=nowarn"])?;
+        Ok(if tried.ok() { CatchUp::Applies } else { CatchUp::Refused(tried.said()) })
     }
 
     /// Top folder and git folder of each work tree that is there.
@@ -198,10 +254,31 @@ fn work_in(path: &Path, git_dir: &Path, at: &str, caller: Caller<'_>) -> Result<
     Ok(work)
 }
 
+/// Paths whose index entry differs from a tree, or whose file differs from the index.
+fn differing(path: &Path, at: &str, caller: Caller<'_>) -> Result<HashSet<Vec<u8>>, RepoError> {
+    let submodules = "--ignore-submodules=dirty";
+    let staged = ["diff-index", "--cached", "--name-only", "-z", "--no-renames", submodules, at, "--"];
+    let staged = Git::new(caller, path).output(&staged)?;
+    let status = ["status", "--porcelain=v2", "-z", "--untracked-files=no", "--no-renames", submodules];
+    let status = Git::new(caller, path).output(&status)?;
+    let mut names: HashSet<Vec<u8>> = fields(&staged).map(<[u8]>::to_vec).collect();
+    for field in fields(&status) {
+        // `1 XY sub mH mI mW hH hI path`, `u XY sub m1 m2 m3 mW h1 h2 h3 path`: git-status(1), porcelain format 2.
+        let before_path = match field {
+            [b'1', b' ', _, b'.', ..] => continue,
+            [b'1', ..] => 8,
+            [b'u', ..] => 10,
+            _ => continue,
+        };
+        names.extend(field.splitn(before_path + 1, |byte| *byte == b' ').nth(before_path).map(<[u8]>::to_vec));
+    }
+    Ok(names)
+}
+
 fn described(work: &Work) -> String {
     match work.operation {
         Some(operation) => format!("a {operation} is under way"),
-        None => format!("{} files are staged and {} changed", work.staged, work.changed),
+        None => format!("files staged: {}, changed: {}", work.staged, work.changed),
     }
 }
 

@@ -32,7 +32,7 @@ mod path;
 // The git program.
 mod program;
 
-pub use checkout::{Checkout, Work};
+pub use checkout::{CatchUp, Checkout, Work};
 pub use commits::{Commit, Identity, NewCommit, When, message_with_trailers, trailers};
 pub use diff::{Delta, FileDiff, Renames, Side};
 pub use error::RepoError;

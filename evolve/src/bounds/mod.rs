@@ -11,6 +11,7 @@ use crate::judgement::candidate::{BlobId, Touched, Zone};
 use crate::judgement::defence::{Defence, Defences};
 use crate::judgement::gate::{GateName, GateOutcome, GateReport};
 use crate::rules::Rules;
+use crate::texts::count;
 use selfsmith_repo::{Mode, TreePath};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -210,10 +211,18 @@ fn budget(input: &Input<'_>, rules: &Rules, defences: Defences, findings: &mut F
             (counted.len() as u64, counted.iter().map(|d| u64::from(d.added) + u64::from(d.removed)).sum::<u64>());
         let allowed = rules.written.budget;
         if files > u64::from(allowed.files) {
-            findings.ask(format!("{files} files differ, more than the {} that may land by themselves", allowed.files));
+            findings.ask(format!(
+                "it changes {}, more than the {} that may land by themselves",
+                count(files, "file"),
+                allowed.files
+            ));
         }
         if lines > u64::from(allowed.lines) {
-            findings.ask(format!("{lines} lines differ, more than the {} that may land by themselves", allowed.lines));
+            findings.ask(format!(
+                "it changes {}, more than the {} that may land by themselves",
+                count(lines, "line"),
+                allowed.lines
+            ));
         }
     }
     let (before, after) = input.ratcheted;

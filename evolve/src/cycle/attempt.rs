@@ -14,6 +14,7 @@ use crate::rules::own;
 use crate::store::journal::{Arrow, Attempt, Entry, Known};
 use crate::store::lineage;
 use crate::store::record::Record;
+use crate::texts::EN;
 use selfsmith_sandbox::Cancel;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -80,8 +81,11 @@ fn one(
 ) -> Result<Option<String>, CycleError> {
     let report = setup.hands.report;
     work.enter(Entry::Started { arrow: Arrow::Propose })?;
+    report(Progress::Working { what: EN.proposing.to_owned() });
     let proposal = match proposer.propose(task, report) {
         Ok(proposal) => proposal,
+        // What went wrong because of the interrupt is not why it ended.
+        Err(_) if setup.cancel.is_cancelled() => return Ok(Some(INTERRUPTED.to_owned())),
         Err(e) => return Ok(Some(format!("{}: {}", e.what, e.hint))),
     };
     work.enter(Entry::Proposed { proposal })?;

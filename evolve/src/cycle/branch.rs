@@ -1,4 +1,4 @@
-//! The cycle's own branch: a ref that only the judge writes.
+//! The cycle's own branch: a ref that only the judge writes. It says that a cycle is at work, and goes at its end.
 
 use super::{CycleError, Setup, Work};
 use crate::store::journal::{Arrow, Entry};
@@ -20,6 +20,11 @@ pub(super) fn name(repo: &Repo, cycle: &str) -> Result<String, CycleError> {
 
 /// Make it, at the base.
 pub(super) fn make(setup: &Setup<'_>, work: &mut Work<'_>) -> Result<(), CycleError> {
+    // One that is there before is not ours, and must not be taken for ours at the end.
+    let name = work.known.opened.branch.clone();
+    if setup.hands.repo.read_ref(&name)?.is_some() {
+        return Err(exists(&name));
+    }
     work.enter(Entry::Started { arrow: Arrow::Branch })?;
     let opened = &work.known.opened;
     let why = format!("selfsmith: {} begins", opened.id);
@@ -28,12 +33,16 @@ pub(super) fn make(setup: &Setup<'_>, work: &mut Work<'_>) -> Result<(), CycleEr
         Ok(()) => {}
         // Ids are made from the time; one that exists is not ours to move.
         Err(RepoError::Moved { name, .. }) => {
-            return Err(CycleError::Target {
-                what: format!("make the branch {name}: it exists already"),
-                hint: "start again; ids are made from the time".to_owned(),
-            });
+            return Err(exists(&name));
         }
         Err(e) => return Err(e.into()),
     }
     work.enter(Entry::Branched)
+}
+
+fn exists(name: &str) -> CycleError {
+    CycleError::Target {
+        what: format!("make the branch {name}: it exists already"),
+        hint: "start again; ids are made from the time".to_owned(),
+    }
 }

@@ -24,7 +24,7 @@ impl Work<'_> {
         loop {
             let plan = self.known.plan.clone().ok_or_else(|| self.unplanned())?;
             if self.known.moved {
-                self.enter(Entry::Planned(plan::stale_plan(&self.known, &plan)))?;
+                self.enter(Entry::Planned(plan::stale_plan(&plan)))?;
                 continue;
             }
             let at = self.known.done;
@@ -115,6 +115,9 @@ impl Work<'_> {
         let Some(plan) = &self.known.plan else { return };
         let record = &plan.record;
         match (&record.landed, &record.candidate) {
+            (Some(commit), _) if record.kind == Kind::Undo => {
+                (self.hands.report)(Progress::TakenBack { commit: commit.clone(), target: record.target.clone() });
+            }
             (Some(commit), _) => {
                 (self.hands.report)(Progress::Landed { commit: commit.clone(), target: record.target.clone() });
             }

@@ -2,7 +2,8 @@
 
 use super::{CycleError, Hands};
 use crate::store::journal::{CheckoutSeen, Move};
-use selfsmith_repo::{Caller, Renames, RepoError, Work};
+use crate::texts::count;
+use selfsmith_repo::{Caller, CatchUp, Renames, RepoError, Work};
 use selfsmith_sandbox::Cancel;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -36,7 +37,13 @@ pub(super) fn update(hands: Hands<'_>, seen: &CheckoutSeen, moved: &Move) -> Opt
         }
     };
     let aside = in_the_way(hands, &seen.path, &from.0, &to.0);
-    Some(how_to_catch_up(&seen.path, &why, &aside, moved, (&from.0, &to.0)))
+    let cancel = Cancel::default();
+    match hands.repo.catch_up(&seen.path, (&from.0, &to.0), &aside, caller(hands, &cancel)) {
+        Ok(CatchUp::Done) => None,
+        Ok(CatchUp::Applies) => Some(how_to_catch_up(&seen.path, &why, &aside, moved, (&from.0, &to.0))),
+        Ok(CatchUp::Refused(said)) => Some(by_hand(&seen.path, &why, &said, moved)),
+        Err(error) => Some(by_hand(&seen.path, &why, &error.to_string(), moved)),
+    }
 }
 
 /// What lies in the checkout where the landing brings new files: git would replace it without a word where it is ignored.
@@ -51,7 +58,7 @@ fn in_the_way(hands: Hands<'_>, checkout: &Path, from: &str, to: &str) -> Vec<St
             let facts = checkout.join(part).symlink_metadata();
             facts.is_ok_and(|facts| part.as_os_str() == path || !facts.is_dir())
         };
-        found.extend(ancestors.filter(blocks).map(quoted));
+        found.extend(ancestors.filter(blocks).map(|part| part.display().to_string()));
     }
     found.into_iter().collect()
 }
@@ -64,7 +71,9 @@ fn caller<'a>(hands: Hands<'a>, cancel: &'a Cancel) -> Caller<'a> {
 fn described(work: &Work) -> String {
     match work.operation {
         Some(operation) => format!("a {operation} is under way"),
-        None => format!("{} files are staged and {} changed", work.staged, work.changed),
+        None => {
+            format!("staged: {}, changed: {}", count(work.staged as u64, "file"), count(work.changed as u64, "file"))
+        }
     }
 }
 
@@ -76,6 +85,7 @@ fn how_to_catch_up(path: &Path, why: &str, aside: &[String], moved: &Move, (from
     let first = if aside.is_empty() {
         String::new()
     } else {
+        let aside: Vec<String> = aside.iter().map(|path| quoted(Path::new(path))).collect();
         format!("move aside first what lies where the landing brings files ({}); then: ", aside.join(", "))
     };
     let branch = moved.name.strip_prefix("refs/heads/").unwrap_or(&moved.name);
@@ -84,6 +94,17 @@ fn how_to_catch_up(path: &Path, why: &str, aside: &[String], moved: &Move, (from
          {first}git -C {folder} update-index -q --refresh; git -C {folder} diff-tree -p --binary --full-index {from} {to} | \
          git -C {folder} apply --index --whitespace=nowarn",
         path.display(),
+    )
+}
+
+/// Where no command would bring it along: both sides changed the same places.
+fn by_hand(path: &Path, why: &str, said: &str, moved: &Move) -> String {
+    let branch = moved.name.strip_prefix("refs/heads/").unwrap_or(&moved.name);
+    format!(
+        "{branch} has moved, and the files in {} were left as they are: {why}. They cannot be brought along by themselves \
+         ({said}); `git -C {} diff HEAD` shows what differs from {branch} now",
+        path.display(),
+        quoted(path),
     )
 }
 

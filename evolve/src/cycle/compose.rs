@@ -8,6 +8,7 @@ use crate::judgement::candidate::{BlobId, Candidate, CommitId, Touched, TreeId};
 use crate::judgement::defence::{Defence, Defences};
 use crate::judgement::gate::{GateName, GateOutcome, GateReport};
 use crate::rules::Rules;
+use crate::texts::count;
 use selfsmith_repo::{Change, FileDiff, Mode, ProblemKind, Renames, Repo, RepoError, SnapshotRules, TreePath};
 use std::collections::BTreeMap;
 use std::fs;
@@ -169,6 +170,8 @@ impl Composing<'_> {
         let text = match self.repo.entry(&tree.0, &path)? {
             Some(entry) if entry.mode == Mode::File => String::from_utf8(self.repo.blob(&entry.id)?).ok(),
             Some(_) => None,
+            // A project without one has not asked for one, unless its rules name it.
+            None if !self.rules.makes_changelog() => return Ok(tree.clone()),
             None => Some(String::new()),
         };
         // A changelog that is no text is left as it is.
@@ -287,7 +290,11 @@ fn is_hidden(path: &TreePath) -> bool {
 fn left_out(number: usize, first: &[TreePath]) -> Option<String> {
     let names: Vec<String> = first.iter().map(ToString::to_string).collect();
     let more = if number > names.len() { " …" } else { "" };
-    let text = format!("the base's ignore files leave {number} paths out of the change: {}{more}", names.join(", "));
+    let text = format!(
+        "the base's ignore files leave {} out of the change: {}{more}",
+        count(number as u64, "path"),
+        names.join(", ")
+    );
     (number > 0).then_some(text)
 }
 

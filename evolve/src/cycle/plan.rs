@@ -50,28 +50,25 @@ pub(crate) fn cycle_plan(work: &Work<'_>, stopped: Option<String>) -> Result<Pla
             (verdict, end),
         )
     };
-    let mut effects = own_moves(known, &kept);
+    let mut effects = kept_under_refs(&kept);
+    effects.extend(branch_gone(known));
     match kept.last().filter(|_| end == End::Landed) {
         Some((_, commit)) => {
             let landable = Landable { target: record.target.clone(), from: record.base.clone(), to: commit.clone() };
             effects.extend(landing_effects(hands, &landable)?);
         }
-        None => {
-            effects.extend(branch_back(known, kept.last().map(|(_, commit)| commit)));
-            effects.push(Effect::Lineage);
-        }
+        None => effects.push(Effect::Lineage),
     }
     Ok(Plan { record, evidence, effects })
 }
 
 /// What follows when the target was found moved: nothing lands, all is kept.
-pub(super) fn stale_plan(known: &Known, void: &Plan) -> Plan {
+pub(super) fn stale_plan(void: &Plan) -> Plan {
     let mut record = void.record.clone();
     record.end = End::Stale;
-    let landed = record.landed.take();
+    record.landed = None;
     let mut effects: Vec<Effect> =
         void.effects.iter().filter(|effect| matches!(effect, Effect::Own(_))).cloned().collect();
-    effects.extend(branch_back(known, landed.as_ref()));
     effects.push(Effect::Lineage);
     Plan { record, evidence: void.evidence.clone(), effects }
 }
@@ -206,27 +203,18 @@ fn gates(attempt: &Attempt) -> String {
     }
 }
 
-/// The branch at its base, each candidate under a ref of its own, the branch at the last of them.
-fn own_moves(known: &Known, kept: &[(String, CommitId)]) -> Vec<Effect> {
-    let opened = &known.opened;
-    let mut moves = Vec::new();
-    if known.branched {
-        moves.push(Move { name: opened.branch.clone(), from: None, to: Some(opened.base.clone()) });
-    }
-    for (id, commit) in kept {
-        moves.push(Move { name: candidate_ref(id), from: None, to: Some(commit.clone()) });
-    }
-    if let Some((_, commit)) = kept.last().filter(|_| known.branched) {
-        moves.push(Move { name: opened.branch.clone(), from: Some(opened.base.clone()), to: Some(commit.clone()) });
-    }
-    moves.into_iter().map(Effect::Own).collect()
+/// Each candidate under a ref of its own.
+fn kept_under_refs(kept: &[(String, CommitId)]) -> Vec<Effect> {
+    let one =
+        |(id, commit): &(String, CommitId)| Move { name: candidate_ref(id), from: None, to: Some(commit.clone()) };
+    kept.iter().map(one).map(Effect::Own).collect()
 }
 
-/// The branch goes back to the base when nothing lands.
-fn branch_back(known: &Known, from: Option<&CommitId>) -> Option<Effect> {
+/// The cycle's branch has served; what it would lead to is kept above. One that somebody moved is left alone.
+fn branch_gone(known: &Known) -> Option<Effect> {
     let opened = &known.opened;
-    let from = from.filter(|_| known.branched)?;
-    Some(Effect::Own(Move { name: opened.branch.clone(), from: Some(from.clone()), to: Some(opened.base.clone()) }))
+    let gone = Move { name: opened.branch.clone(), from: Some(opened.base.clone()), to: None };
+    known.branched.then_some(Effect::Own(gone))
 }
 
 /// The ref under which a candidate stays.

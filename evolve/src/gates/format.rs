@@ -78,8 +78,9 @@ pub fn judge(mut draft: Draft, base: &Seen, seen: &Seen) -> GateReport {
     draft.count("files", new.len() as u64);
     match new.as_slice() {
         [] => draft.pass(),
-        [one] => draft.repairable(format!("rustfmt would change {one}"), &seen.log),
-        [one, ..] => draft.repairable(format!("rustfmt would change {one} and {} more", new.len() - 1), &seen.log),
+        [one] => draft.repairable(format!("rustfmt would change {one} (`cargo fmt` does)"), &seen.log),
+        [one, ..] => draft
+            .repairable(format!("rustfmt would change {one} and {} more (`cargo fmt` does)", new.len() - 1), &seen.log),
     }
 }
 
@@ -109,6 +110,9 @@ mod tests {
     fn only_files_that_the_base_had_right_fail() {
         assert_eq!(judge(draft(), &seen(&["src/a.rs"]), &seen(&["src/a.rs"])).result, GateOutcome::Pass);
         let worse = judge(draft(), &seen(&["src/a.rs"]), &seen(&["src/a.rs", "src/b.rs"])).result;
-        assert_eq!(worse, GateOutcome::Fail { why: "rustfmt would change src/b.rs".to_owned(), repairable: true });
+        assert_eq!(
+            worse,
+            GateOutcome::Fail { why: "rustfmt would change src/b.rs (`cargo fmt` does)".to_owned(), repairable: true }
+        );
     }
 }

@@ -83,4 +83,7 @@ pub struct Proposal {
     /// What should be true afterwards that can be checked.
     #[serde(default)]
     pub prediction: String,
+    /// The end of what its program printed, bounded, without keys; empty where it only speaks through a protocol.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub output: String,
 }

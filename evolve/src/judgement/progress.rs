@@ -27,6 +27,11 @@ pub enum Progress {
         /// What, as a short phrase.
         what: String,
     },
+    /// A line that the proposer's program printed, bounded, without keys.
+    Said {
+        /// The line.
+        text: String,
+    },
     /// A candidate was composed.
     Composed {
         /// Its id.
@@ -65,6 +70,13 @@ pub enum Progress {
     },
     /// The target moved to this commit.
     Landed {
+        /// The commit.
+        commit: CommitId,
+        /// The branch.
+        target: String,
+    },
+    /// An operation was undone: the target is back at this commit.
+    TakenBack {
         /// The commit.
         commit: CommitId,
         /// The branch.

@@ -12,6 +12,7 @@ use crate::judgement::weigh::{Baseline, WeighError};
 use crate::reading::inline::Compared;
 use crate::reading::members::{self, Member, Root};
 use crate::rules::plan::{CargoWords, Plan, Step};
+use crate::texts::count;
 use crate::workshop::{Side, TREE, Target, Workshop, WorkshopError};
 use selfsmith_repo::Repo;
 use serde::{Deserialize, Serialize};
@@ -57,14 +58,17 @@ impl Facts {
             }
         };
         let unformatted = self.format.unformatted.len();
-        say(GateName::Format, (unformatted > 0).then(|| format!("rustfmt would change {unformatted} files")));
+        say(
+            GateName::Format,
+            (unformatted > 0).then(|| format!("rustfmt would change {}", count(unformatted as u64, "file"))),
+        );
         say(GateName::Format, self.format.trouble.as_ref().map(|_| "rustfmt cannot read the sources".to_owned()));
         let unlinted = "it does not compile with all its targets, so no finding can be called new";
         say(GateName::Lint, self.lint.broken.as_ref().map(|_| unlinted.to_owned()));
         say(GateName::Build, self.build.broken.clone());
         let failing = |results: &BTreeMap<String, String>| {
             let names: Vec<&String> = results.iter().filter(|(_, r)| *r == "FAILED").map(|(name, _)| name).collect();
-            names.first().map(|first| format!("{} tests fail, among them {first}", names.len()))
+            names.first().map(|first| format!("failing tests: {}, among them {first}", names.len()))
         };
         let results = self.tests.results();
         let odd = self.tests.runs.iter().find_map(|(name, run)| run.odd.as_ref().map(|odd| format!("{name}: {odd}")));

@@ -18,6 +18,7 @@ use crate::reading::compiled::Unit;
 use crate::reading::inline::{self, Compared};
 use crate::rules::Rules;
 use crate::rules::plan::{Plan, Step};
+use crate::texts::count;
 use crate::workshop::{Given, Side, Workshop, WorkshopError};
 use selfsmith_repo::{Mode, Repo};
 use std::cell::{OnceCell, RefCell};
@@ -314,7 +315,8 @@ fn unproven(reports: &[GateReport]) -> Option<GateReport> {
         reports.iter().filter(|r| r.gate == gate).filter_map(|r| r.counts.get(figure)).sum::<u64>()
     };
     let new = news(GateName::Tests, "new") + news(GateName::Scenarios, "new");
-    let why = format!("not built yet: whether the {new} new tests and scenarios fail without the change was not tried");
+    let why =
+        format!("not built yet: whether {} or scenarios fail without the change was not tried", count(new, "new test"));
     (new > 0).then(|| Draft::of(GateName::Counterfactual).not_run(why))
 }
 

@@ -8,7 +8,7 @@ use crate::judgement::progress::{Progress, Report};
 use crate::proposer::room::{self, Kit, RELAY_PORT, Run};
 use crate::proposer::{Proposer, ProposerError, Task};
 use crate::relay::{Relay, Source};
-use selfsmith_sandbox::{Bind, BindMode, End};
+use selfsmith_sandbox::{Bind, BindMode, End, Stream};
 use serde_json::Value;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -80,7 +80,15 @@ impl Agent {
         }
         argv.push("-".into());
         let stdin = prompt(task).into_bytes();
-        Run { argv, dir: task.dir, binds, set, stdin, relay: Some(self.relay.socket()) }
+        Run {
+            shown: "selfsmith-agent exec".to_owned(),
+            argv,
+            dir: task.dir,
+            binds,
+            set,
+            stdin,
+            relay: Some(self.relay.socket()),
+        }
     }
 
     fn tell_drifts(&mut self, report: Report<'_>) {
@@ -108,12 +116,16 @@ impl Proposer for Agent {
         let mut lines = Lines::default();
         let mut ended = Ended::default();
         let run = self.run(task);
-        let finished = room::run(&self.kit, run, &mut |bytes| lines.push(bytes, &mut |line| ended.read(line, report)))?;
+        let finished = room::run(&self.kit, run, &mut |stream, bytes| {
+            if matches!(stream, Stream::Stdout) {
+                lines.push(bytes, &mut |line| ended.read(line, report));
+            }
+        })?;
         self.tell_drifts(report);
         let code = match finished.end {
             End::Exit(code) => code,
             other => {
-                let what = format!("the agent ended by {other:?}: {}", room::last_lines(&finished.stderr, 5));
+                let what = format!("the agent {}: {}", room::ended(&other), room::last_lines(&finished.stderr, 5));
                 return Err(ProposerError {
                     what,
                     hint: "run the same goal again; if it stays so, report it".to_owned(),
@@ -172,7 +184,7 @@ fn proposal(said: &str) -> Proposal {
             None => summary.push(line),
         }
     }
-    Proposal { summary: summary.join("\n").trim().to_owned(), prediction }
+    Proposal { summary: summary.join("\n").trim().to_owned(), prediction, output: String::new() }
 }
 
 /// What the agent's lines said.
@@ -233,6 +245,7 @@ mod tests {
         let expected = Proposal {
             summary: "Accept binary suffixes.".to_owned(),
             prediction: "`sizes 1KiB` prints 1024".to_owned(),
+            output: String::new(),
         };
         assert_eq!(proposal(said), expected);
     }

@@ -1,14 +1,17 @@
 //! The proposer `cmd:ARGV`: any program, or another agent's command line, in the room and without a network.
 //!
-//! It stands in the candidate's folder, gets the goal on its standard input and in `SELFSMITH_GOAL`, and at a repair the
-//! diagnostics behind the goal and in `SELFSMITH_DIAGNOSTICS`. Words that name something outside of the folder are bound
-//! read-only, each under a neutral path, and the word is replaced by that path.
+//! What it prints is shown as it comes, and its end is kept with the evidence: bounded, lines with keys left out, paths as
+//! they were typed. It stands in the candidate's folder, gets the goal on its standard input and in `SELFSMITH_GOAL`, and at a
+//! repair the diagnostics behind the goal and in `SELFSMITH_DIAGNOSTICS`. Words that name something outside of the folder are
+//! bound read-only, each under a neutral path, and the word is replaced by that path.
 
+use crate::bounds::secret_in;
 use crate::judgement::candidate::Proposal;
-use crate::judgement::progress::Report;
+use crate::judgement::progress::{Progress, Report};
 use crate::proposer::room::{self, Kit, Run};
 use crate::proposer::{Proposer, ProposerError, Task};
-use selfsmith_sandbox::{Bind, BindMode, End};
+use crate::texts::{EN, fill};
+use selfsmith_sandbox::{Bind, BindMode, End, Stream};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -56,7 +59,7 @@ impl Proposer for Command {
         "cmd"
     }
 
-    fn propose(&mut self, task: Task<'_>, _report: Report<'_>) -> Result<Proposal, ProposerError> {
+    fn propose(&mut self, task: Task<'_>, report: Report<'_>) -> Result<Proposal, ProposerError> {
         let (argv, binds) = bring_in(&self.words, &self.outside, task.dir)?;
         let mut set = vec![("SELFSMITH_GOAL".to_owned(), room::variable(task.goal))];
         let mut stdin = task.goal.to_owned();
@@ -65,21 +68,122 @@ impl Proposer for Command {
             stdin.push_str("\n\n");
             stdin.push_str(found);
         }
-        let run = Run { argv, dir: task.dir, binds, set, stdin: stdin.into_bytes(), relay: None };
-        let finished = room::run(&self.kit, run, &mut |_| {})?;
         let shown = shell_words::join(&self.words);
+        let mut told = Told::new(&self.words, &binds);
+        let run = Run { shown: shown.clone(), argv, dir: task.dir, binds, set, stdin: stdin.into_bytes(), relay: None };
+        let finished = room::run(&self.kit, run, &mut |stream, bytes| told.push(stream, bytes, report))?;
+        told.end(report);
         if finished.end != End::Exit(0) {
-            let last = room::last_lines(&finished.stderr, 8);
+            let last = told.harmless(&room::last_lines(&finished.stderr, 8));
             return Err(ProposerError {
-                what: format!("`{shown}` ended by {:?}: {last}", finished.end),
-                hint: "the room has no network and no home; try the command there by hand, or see its output above"
-                    .to_owned(),
+                what: format!("`{shown}` {}: {last}", room::ended(&finished.end)),
+                hint: "it runs in a room without network and home; what it printed is above".to_owned(),
             });
         }
         let said = finished.stdout.text(|dropped| format!("\n… {dropped} bytes left out …\n"));
-        let summary = last_paragraph(&said).unwrap_or_else(|| format!("Change made by `{shown}`"));
-        Ok(Proposal { summary, prediction: String::new() })
+        let summary = last_paragraph(&told.harmless(&said)).unwrap_or_else(|| format!("Change made by `{shown}`"));
+        Ok(Proposal { summary, prediction: String::new(), output: told.tail() })
     }
+}
+
+/// Lines of one attempt that are shown, characters of a line, bytes that are kept as evidence.
+const SHOWN: usize = 200;
+const LINE: usize = 400;
+const TAIL: usize = 4096;
+
+/// What the program prints: line by line to whoever looks, its end for the evidence.
+struct Told {
+    /// A path in the room, and the word that it stands for.
+    names: Vec<(String, String)>,
+    open: [Vec<u8>; 2],
+    shown: usize,
+    lines: std::collections::VecDeque<String>,
+    kept: usize,
+}
+
+impl Told {
+    fn new(words: &[String], binds: &[Bind]) -> Self {
+        let word = |at: &Path| {
+            let index = at.strip_prefix(OUTSIDE).ok()?.iter().next()?.to_str()?.parse::<usize>().ok()?;
+            words.get(index).cloned()
+        };
+        let names = binds.iter().filter_map(|bind| Some((bind.at.display().to_string(), word(&bind.at)?))).collect();
+        Self { names, open: [Vec::new(), Vec::new()], shown: 0, lines: std::collections::VecDeque::new(), kept: 0 }
+    }
+
+    fn push(&mut self, stream: Stream, bytes: &[u8], report: Report<'_>) {
+        let at = usize::from(matches!(stream, Stream::Stderr));
+        for part in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
+            let ends = part.ends_with(b"\n") || part.ends_with(b"\r");
+            let Some(open) = self.open.get_mut(at) else { return };
+            // What is beyond the bound of a line is not kept.
+            let room = (4 * LINE).saturating_sub(open.len());
+            open.extend_from_slice(part.get(..room.min(part.len())).unwrap_or_default());
+            if ends {
+                let line = std::mem::take(open);
+                self.line(&line, report);
+            }
+        }
+    }
+
+    /// What stands in a line without an end.
+    fn end(&mut self, report: Report<'_>) {
+        for line in std::mem::take(&mut self.open) {
+            self.line(&line, report);
+        }
+    }
+
+    fn line(&mut self, bytes: &[u8], report: Report<'_>) {
+        let line = self.harmless(String::from_utf8_lossy(bytes).trim_end());
+        if line.is_empty() {
+            return;
+        }
+        let line: String = line.chars().take(LINE).collect();
+        self.shown += 1;
+        match self.shown.cmp(&(SHOWN + 1)) {
+            std::cmp::Ordering::Less => report(Progress::Said { text: line.clone() }),
+            std::cmp::Ordering::Equal => report(Progress::Said { text: EN.said_more.to_owned() }),
+            std::cmp::Ordering::Greater => {}
+        }
+        self.kept += line.len() + 1;
+        self.lines.push_back(line);
+        while self.kept > TAIL
+            && let Some(gone) = self.lines.pop_front()
+        {
+            self.kept -= gone.len() + 1;
+        }
+    }
+
+    /// Without keys, and with paths as they were typed.
+    fn harmless(&self, text: &str) -> String {
+        let one = |line: &str| match secret_in(line.as_bytes(), b"") {
+            Some(what) => fill(EN.said_key, &[("what", what)]),
+            None => self.names.iter().fold(line.to_owned(), |line, (at, word)| line.replace(at, word)),
+        };
+        text.lines().map(one).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The end of it.
+    fn tail(&self) -> String {
+        self.lines.iter().map(String::as_str).collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// Whether the program of the command is there, before anything is begun: on the search path, as a file outside, or in the
+/// base (`in_base`).
+pub fn look_up(line: &str, outside: &Outside, in_base: &dyn Fn(&str) -> bool) -> Result<(), ProposerError> {
+    let Some(word) = shell_words::split(line).ok().and_then(|words| words.into_iter().next()) else { return Ok(()) };
+    if !word.contains('/') {
+        return program(&word, outside).map(drop);
+    }
+    let there = outside.cwd.join(&word).is_file() || in_base(word.strip_prefix("./").unwrap_or(&word));
+    if there {
+        return Ok(());
+    }
+    Err(ProposerError {
+        what: format!("could not find the program `{word}`, neither from {} nor in the base", outside.cwd.display()),
+        hint: "give its whole path, or the name of one on the search path (PATH)".to_owned(),
+    })
 }
 
 /// The argv as seen in the room, and what must be bound for it.
@@ -190,6 +294,44 @@ mod tests {
         let outside = Outside { cwd: "/".into(), path: Some("/usr/bin".into()), closed: Vec::new() };
         let error = bring_in(&words(&["no-such-agent"]), &outside, Path::new("/nowhere")).expect_err("is missing");
         assert!(error.what.contains("no-such-agent"), "{error}");
+    }
+
+    #[test]
+    fn what_it_prints_is_shown_bounded_without_keys_and_with_paths_as_typed() {
+        let line = words(&["sh", "slow.sh"]);
+        let bind = Bind { source: "/x/slow.sh".into(), at: "/outside/1/slow.sh".into(), mode: BindMode::ReadOnly };
+        let seen = std::cell::RefCell::new(Vec::new());
+        let report = |progress: Progress| seen.borrow_mut().push(progress);
+        let mut told = Told::new(&line, &[bind]);
+        let key = format!("ghp_{}", "a1B2".repeat(9));
+        let text = format!("working\n\n{key}\n/outside/1/slow.sh: line 3: oops");
+        for byte in text.as_bytes() {
+            told.push(Stream::Stderr, &[*byte], &report);
+        }
+        told.end(&report);
+        let tail = told.tail();
+        assert!(tail.starts_with("working\n(") && tail.ends_with("\nslow.sh: line 3: oops"), "{tail}");
+        assert!(!tail.contains(&key), "{tail}");
+        assert_eq!(seen.borrow().len(), 3);
+        for number in 0..9000 {
+            told.push(Stream::Stdout, format!("{number}\n").as_bytes(), &report);
+        }
+        assert_eq!(seen.borrow().len(), SHOWN + 1, "the last one says that there is more");
+        assert!(told.tail().len() <= TAIL && told.tail().ends_with("8999"));
+    }
+
+    #[test]
+    fn a_program_is_looked_for_before_anything_begins() {
+        let place = tempfile::tempdir().expect("temporary folder");
+        fs::write(place.path().join("edit.sh"), "").expect("file");
+        let outside = Outside { cwd: place.path().into(), path: Some("/usr/bin:/bin".into()), closed: Vec::new() };
+        let base = |path: &str| path == "tools/agent";
+        for there in ["sh -c x", "./edit.sh", "tools/agent --auto", "./tools/agent"] {
+            assert!(look_up(there, &outside, &base).is_ok(), "{there}");
+        }
+        for missing in ["no-such-agent", "./none.sh", "/nowhere/agent"] {
+            assert!(look_up(missing, &outside, &base).is_err(), "{missing}");
+        }
     }
 
     #[test]

@@ -42,6 +42,8 @@ pub struct Kit {
 /// One run.
 #[derive(Debug)]
 pub struct Run<'a> {
+    /// What people call it: as it was typed, never as the room sees it.
+    pub shown: String,
     /// Program and arguments as seen inside.
     pub argv: Vec<OsString>,
     /// The candidate's folder, outside.
@@ -59,9 +61,9 @@ pub struct Run<'a> {
 /// Names of the caller's variables that a proposer may see.
 const KEPT: [&str; 7] = ["LANG", "LC_ALL", "LC_CTYPE", "LANGUAGE", "TZ", "TERM", "NO_COLOR"];
 
-/// Run it; `on_output` gets its standard output as it comes.
-pub fn run(kit: &Kit, run: Run<'_>, on_output: &mut dyn FnMut(&[u8])) -> Result<Finished, ProposerError> {
-    let shown = shown(&run.argv);
+/// Run it; `on_output` gets its output as it comes.
+pub fn run(kit: &Kit, run: Run<'_>, on_output: &mut dyn FnMut(Stream, &[u8])) -> Result<Finished, ProposerError> {
+    let shown = run.shown;
     let broken = |what: String, hint: String| ProposerError { what, hint };
     selfsmith_sandbox::give_to_room(run.dir).map_err(|error| broken(format!("could not {error}"), error.hint()))?;
     let mut binds = vec![Bind { source: run.dir.to_owned(), at: PathBuf::from(CANDIDATE), mode: BindMode::ReadWrite }];
@@ -97,12 +99,7 @@ pub fn run(kit: &Kit, run: Run<'_>, on_output: &mut dyn FnMut(&[u8])) -> Result<
             accept_weaker: kit.accept_weaker,
         }),
     };
-    let mut listen = |stream: Stream, bytes: &[u8]| {
-        if matches!(stream, Stream::Stdout) {
-            on_output(bytes);
-        }
-    };
-    let finished = selfsmith_sandbox::run(&job, &kit.caller, &kit.cancel, &mut listen)
+    let finished = selfsmith_sandbox::run(&job, &kit.caller, &kit.cancel, on_output)
         .map_err(|error| broken(format!("could not run `{shown}` in the room: {error}"), error.hint()))?;
     match finished.end {
         End::TimedOut => Err(broken(
@@ -149,9 +146,13 @@ pub fn last_lines(stream: &Captured, lines: usize) -> String {
     all.get(all.len().saturating_sub(lines)..).unwrap_or_default().join("\n")
 }
 
-/// An argv as people would type it.
-pub fn shown(argv: &[OsString]) -> String {
-    shell_words::join(argv.iter().map(|word| word.to_string_lossy()))
+/// How a program ended, in words that complete "it".
+pub fn ended(end: &End) -> String {
+    match end {
+        End::Exit(code) => format!("ended with exit code {code}"),
+        End::Signal(signal) => format!("was ended by signal {signal}"),
+        other => format!("ended by {other:?}"),
+    }
 }
 
 #[cfg(test)]

@@ -123,7 +123,7 @@ pub fn reject(deciding: &Deciding<'_>, id: &str, why: &str) -> Result<Decided, R
     let (item, link) = waiting(hands, id)?;
     let opened = opened(deciding, Kind::Rejection, &link.record, item.id.clone());
     let mut work = Work::begin(hands, opened)?;
-    let said = Proposal { summary: why.to_owned(), prediction: String::new() };
+    let said = Proposal { summary: why.to_owned(), ..Proposal::default() };
     let decided = (link.record.verdict.clone(), End::Refused);
     let record = record(&work.known.opened, (hands.clock)(), link.record.candidate.clone(), said, decided);
     work.enter(Entry::Planned(decision_plan(record, link.evidence.clone(), vec![Effect::Lineage])))?;

@@ -13,6 +13,8 @@ use serde::{Deserialize, Serialize};
 
 /// Where the rules lie in the base.
 pub const RULES_PATH: &str = ".selfsmith/evolve.yaml";
+/// Where the judge's line goes where the rules say nothing.
+const CHANGELOG: &str = "CHANGELOG.md";
 
 /// Rules of one base commit, ready to ask.
 #[derive(Debug, Clone)]
@@ -51,9 +53,10 @@ pub struct Written {
     /// Texts that may grow only slowly: what a model reads each time.
     #[serde(default)]
     pub ratchet: Ratchet,
-    /// Where the judge adds its line; `none` for nowhere.
-    #[serde(default = "default_changelog")]
-    pub changelog: String,
+    /// Where the judge adds its line, made where it is not there; `none` for nowhere. Without it: [`CHANGELOG`], where there
+    /// is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changelog: Option<String>,
     /// The project's tests need a repository: the trial gets a fresh one with one commit.
     #[serde(default)]
     pub git: bool,
@@ -187,7 +190,7 @@ impl Rules {
             endings: default_endings(),
             scenario_files: default_scenario_files(),
             ratchet: Ratchet::default(),
-            changelog: default_changelog(),
+            changelog: None,
             git: false,
             schema: Vec::new(),
             cases: Vec::new(),
@@ -230,7 +233,12 @@ impl Rules {
 
     /// Where the judge's line goes.
     pub fn changelog(&self) -> Option<&str> {
-        (self.written.changelog != "none").then_some(self.written.changelog.as_str())
+        Some(self.written.changelog.as_deref().unwrap_or(CHANGELOG)).filter(|path| *path != "none")
+    }
+
+    /// Whether it is made where it is not there.
+    pub fn makes_changelog(&self) -> bool {
+        self.written.changelog.is_some()
     }
 
     fn compile(written: Written) -> Result<Self, (String, String)> {
@@ -250,9 +258,9 @@ impl Rules {
                 return Err(("command".to_owned(), "a command names no program".to_owned()));
             }
         }
-        let bad_log = written.changelog.split('/').any(|part| matches!(part, "" | "." | ".."));
-        if bad_log {
-            return Err((written.changelog.clone(), "changelog must be a path in the tree, or none".to_owned()));
+        let log = written.changelog.as_deref().unwrap_or(CHANGELOG);
+        if log.split('/').any(|part| matches!(part, "" | "." | "..")) {
+            return Err((log.to_owned(), "changelog must be a path in the tree, or none".to_owned()));
         }
         let scenario_files = written.scenario_files.iter().map(|g| glob(g)).collect::<Result<_, _>>()?;
         let ratchet = written.ratchet.paths.iter().map(|g| glob(g)).collect::<Result<_, _>>()?;
@@ -291,10 +299,6 @@ fn default_endings() -> Vec<String> {
 
 fn default_scenario_files() -> Vec<String> {
     strings(&["tests/scenarios/**", "scenarios/**"])
-}
-
-fn default_changelog() -> String {
-    "CHANGELOG.md".to_owned()
 }
 
 fn strings(words: &[&str]) -> Vec<String> {

@@ -50,8 +50,10 @@ impl NoAuthority {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Agent { .. } => "type the command yourself in a terminal",
-            Self::NoTerminal => "type it in a terminal, or allow it in the judge's own settings",
-            Self::Unseen { .. } => "allow it in the judge's own settings",
+            Self::NoTerminal => {
+                "type it in a terminal, or write `landing: auto` into the judge's own settings (judge.yaml)"
+            }
+            Self::Unseen { .. } => "write `landing: auto` into the judge's own settings (judge.yaml)",
         }
     }
 }

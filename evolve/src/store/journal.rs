@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// One entry.
+#[expect(clippy::large_enum_variant, reason = "a journal has some dozen entries, and one plan among them")]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "entry", rename_all = "kebab-case")]
 pub enum Entry {

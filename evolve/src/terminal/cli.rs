@@ -2,6 +2,7 @@
 //!
 //! Only the judge's own words come here: [`is_own`] looks at the first word, and everything else is the agent's.
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -28,6 +29,26 @@ const OWN: [&str; 15] = [
 /// Whether the judge answers a command line with this first word.
 pub fn is_own(first: Option<&OsStr>) -> bool {
     first.and_then(OsStr::to_str).is_some_and(|word| OWN.contains(&word))
+}
+
+/// Words of the agent (docs/contract.md), however much one of ours resembles them.
+const OF_THE_AGENT: [&str; 4] = ["exec", "resume", "config", "case"];
+
+/// The judge's command that was probably meant, where the first word is none of ours and none of the agent's.
+pub fn nearly_own(first: &OsStr) -> Option<String> {
+    let word = first.to_str().filter(|word| word.len() > 2 && word.chars().all(|c| c.is_ascii_alphabetic()))?;
+    if is_own(Some(first)) || OF_THE_AGENT.contains(&word) {
+        return None;
+    }
+    let error = Cli::try_parse_from(["selfsmith", word]).err()?;
+    let near = match error.get(ContextKind::SuggestedSubcommand)? {
+        ContextValue::String(near) => vec![near.clone()],
+        ContextValue::Strings(all) => all.clone(),
+        _ => return None,
+    };
+    // The nearest is last. A guess that begins otherwise is too far off to keep the word from the agent.
+    let begins = word.to_ascii_lowercase().chars().next();
+    near.into_iter().rfind(|near| near.chars().next() == begins)
 }
 
 /// A coding agent for the terminal that improves itself, and any Cargo project, one proven commit at a time.
@@ -159,7 +180,11 @@ pub struct ReviewArgs {
 #[derive(Debug, Clone, Subcommand)]
 pub enum ReviewCommand {
     /// List candidates with their verdicts and states.
-    List,
+    List {
+        /// Also cycles that came to no candidate.
+        #[arg(long)]
+        all: bool,
+    },
     /// Show one: difference, evidence, texts.
     Show {
         /// Its id, or the beginning of it.
@@ -261,6 +286,16 @@ mod tests {
             assert!(!is_own(Some(OsStr::new(other))), "{other}");
         }
         assert!(!is_own(None));
+    }
+
+    #[test]
+    fn a_word_that_resembles_one_of_ours_is_not_the_agents() {
+        for (word, meant) in [("revue", "review"), ("evlove", "evolve"), ("lineag", "lineage"), ("demos", "demo")] {
+            assert_eq!(nearly_own(OsStr::new(word)).as_deref(), Some(meant), "{word}");
+        }
+        for other in ["exec", "resume", "config", "case", "-m", "review", "fix the review", "tools", "version"] {
+            assert_eq!(nearly_own(OsStr::new(other)), None, "{other}");
+        }
     }
 
     #[test]

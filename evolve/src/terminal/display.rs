@@ -6,10 +6,12 @@ use crate::terminal::streams;
 use console::Style;
 use indicatif::{ProgressBar, ProgressStyle};
 use selfsmith::cycle::sanitize::shown;
-use selfsmith::judgement::gate::{GateOutcome, GateReport};
+use selfsmith::judgement::gate::{GateName, GateOutcome, GateReport};
 use selfsmith::judgement::progress::Progress;
 use selfsmith::owner::surroundings::Surroundings;
-use selfsmith::texts::{EN, fill};
+use selfsmith::texts::{EN, count, fill};
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::time::Duration;
 
@@ -77,6 +79,8 @@ pub struct Display {
     audience: Audience,
     look: Look,
     mark: ProgressBar,
+    /// Gates of which it was said once that they are not built; every attempt would say it again.
+    unbuilt: RefCell<BTreeSet<GateName>>,
 }
 
 impl Display {
@@ -86,10 +90,10 @@ impl Display {
         let moving =
             audience == Audience::People && std::io::stderr().is_terminal() && around.text("TERM") != Some("dumb");
         let mark = if moving { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg} {elapsed:>4}") {
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed:>4} {wide_msg}") {
             mark.set_style(style);
         }
-        Self { audience, look, mark }
+        Self { audience, look, mark, unbuilt: RefCell::default() }
     }
 
     /// Who looks.
@@ -111,12 +115,18 @@ impl Display {
         match progress {
             Progress::Working { what } => self.moving(&shown(what)),
             Progress::GateStarted { gate } => self.moving(&fill(EN.gate_running, &[("gate", gate.as_str())])),
+            Progress::GateEnded { report } if self.is_said_already(report) => {}
             other => {
                 for line in self.lines(other) {
                     self.say(&line);
                 }
             }
         }
+    }
+
+    fn is_said_already(&self, report: &GateReport) -> bool {
+        let unbuilt = matches!(&report.result, GateOutcome::NotRun { why } if why.starts_with("not built yet"));
+        unbuilt && !self.unbuilt.borrow_mut().insert(report.gate)
     }
 
     /// A line of words, above the moving mark; nothing for programs.
@@ -136,7 +146,12 @@ impl Display {
         if self.mark.is_finished() {
             self.mark.reset();
         }
-        self.mark.set_message(what.lines().next().unwrap_or_default().to_owned());
+        // The time is that of what is going on now, not of the whole run.
+        let what = what.lines().next().unwrap_or_default();
+        if self.mark.message() != what {
+            self.mark.reset_elapsed();
+        }
+        self.mark.set_message(what.to_owned());
         self.mark.enable_steady_tick(Duration::from_millis(120));
     }
 
@@ -149,8 +164,8 @@ impl Display {
                 vec![self.look.dim(&head), fill(EN.goal, &[("goal", &shown(goal))])]
             }
             Progress::Composed { candidate, files, lines, .. } => {
-                let values =
-                    [("candidate", candidate.as_str()), ("files", &files.to_string()), ("lines", &lines.to_string())];
+                let (files, lines) = (count((*files).into(), "file"), count((*lines).into(), "line"));
+                let values = [("candidate", candidate.as_str()), ("files", &files), ("lines", &lines)];
                 vec![fill(EN.composed, &values)]
             }
             Progress::GateEnded { report } => vec![self.gate(report)],
@@ -164,6 +179,11 @@ impl Display {
             Progress::Landed { commit, target } => {
                 let target = shown(target.strip_prefix("refs/heads/").unwrap_or(target));
                 vec![self.look.good(&fill(EN.landed, &[("commit", short(&commit.0)), ("target", &target)]))]
+            }
+            Progress::Said { text } => vec![self.look.dim(&fill(EN.said, &[("text", &shown(text))]))],
+            Progress::TakenBack { commit, target } => {
+                let target = shown(target.strip_prefix("refs/heads/").unwrap_or(target));
+                vec![self.look.good(&fill(EN.taken_back, &[("commit", short(&commit.0)), ("target", &target)]))]
             }
             Progress::Kept { reference } => vec![fill(EN.kept, &[("reference", &shown(reference))])],
             Progress::Notice { text } => vec![fill(EN.notice, &[("text", &shown(text))])],
@@ -209,7 +229,6 @@ pub fn took(time: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use selfsmith::judgement::gate::GateName;
     use selfsmith::judgement::verdict::Verdict;
     use std::collections::BTreeMap;
 
@@ -248,6 +267,20 @@ mod tests {
             };
             assert!(display().gate(&report).contains("lint"));
         }
+    }
+
+    #[test]
+    fn what_is_not_built_is_said_once() {
+        let report = |why: &str| GateReport {
+            gate: GateName::Counterfactual,
+            result: GateOutcome::NotRun { why: why.to_owned() },
+            took: Duration::ZERO,
+            log: String::new(),
+            counts: BTreeMap::new(),
+        };
+        let display = display();
+        let said = ["nothing new", "not built yet: 1", "not built yet: 2", "nothing new"];
+        assert_eq!(said.map(|why| display.is_said_already(&report(why))), [false, false, true, false]);
     }
 
     #[test]

@@ -37,13 +37,45 @@ table! {
     no_goal,
     /// The goal is blank.
     empty_goal,
-    /// The model's key variable is not set: `{name}`.
+    /// Between the last two of several names.
+    and,
+    /// No model is set for the relay: `{missing}`, `{file}`.
+    no_model,
+    /// What to write for one: `{file}`.
+    model_snippet,
+    /// Variables are set that the judge does not read: `{names}`.
+    agents_alone,
+    /// The model's key variable is not set: `{name}`, `{file}`.
     no_key,
+    /// What to do about it: `{name}`, `{file}`.
+    set_key,
+    /// How the owner's settings allow something without a terminal: `{file}`.
+    allow_in_settings,
+    /// An undo moved the target back: `{commit}`, `{target}`.
+    taken_back,
     /// A cycle began: `{cycle}`, `{target}`, `{base}`.
     cycle_started,
     /// The goal: `{goal}`.
     goal,
-    /// A candidate was composed: `{candidate}`, `{files}`, `{lines}`.
+    /// What is going on while the proposer works.
+    proposing,
+    /// A line of the proposer's program: `{text}`.
+    said,
+    /// More of those than are shown.
+    said_more,
+    /// In place of a line with a key: `{what}`.
+    said_key,
+    /// The first Ctrl-C.
+    interrupting,
+    /// The second one.
+    interrupted,
+    /// A first word that is nearly one of ours: `{word}`.
+    no_command,
+    /// Which: `{command}`.
+    did_you_mean,
+    /// A list leaves out cycles that came to no candidate: `{count}`.
+    review_hidden,
+    /// A candidate was composed: `{candidate}`, `{files}`, `{lines}` (counted, as [`count`] says).
     composed,
     /// A gate passed: `{gate}`, `{took}`.
     gate_pass,
@@ -144,6 +176,12 @@ pub fn fill(text: &str, values: &[(&str, &str)]) -> String {
     out
 }
 
+/// A number of things, such as `1 file` and `2 files`.
+pub fn count(number: u64, one: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{number} {one}{ending}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -156,6 +194,11 @@ mod tests {
     #[test]
     fn a_placeholder_without_a_value_stays() {
         assert_eq!(fill("{a {b}", &[("c", "x")]), "{a {b}");
+    }
+
+    #[test]
+    fn one_thing_is_said_in_the_singular() {
+        assert_eq!([0, 1, 2].map(|number| count(number, "file")), ["0 files", "1 file", "2 files"]);
     }
 
     #[test]

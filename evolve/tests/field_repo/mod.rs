@@ -273,7 +273,7 @@ impl Proposer for Writes {
         for (path, target) in &case.links {
             std::os::unix::fs::symlink(target, task.dir.join(path)).expect("a link");
         }
-        Ok(Proposal { summary: format!("Do as {name} says"), prediction: String::new() })
+        Ok(Proposal { summary: format!("Do as {name} says"), ..Proposal::default() })
     }
 }
 

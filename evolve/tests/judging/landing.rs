@@ -43,7 +43,7 @@ fn the_tested_tree_lands_by_fast_forward_with_trailers_note_changelog_and_lineag
     let record = world.file(LINEAGE_REF, "record.json");
     assert!(record.contains(&head), "{record}");
     assert!(world.file(LINEAGE_REF, "evidence/rules.yaml").contains("add-only"));
-    assert_eq!(world.rev("refs/heads/evolve/c1"), head);
+    assert_eq!(world.rev("refs/heads/evolve/c1"), "");
     assert_eq!(world.rev("refs/selfsmith/candidates/c1-0"), head);
     world.git(&["fsck", "--strict"]);
 }
@@ -140,7 +140,6 @@ fn a_target_that_is_not_checked_out_lands_without_touching_any_checkout() {
 #[test]
 fn a_base_that_moved_meanwhile_is_stale_and_nothing_lands() {
     let world = World::new();
-    let base = world.rev(MAIN);
     let meanwhile = || {
         world.write("person.txt", "mine\n");
         world.git(&["add", "person.txt"]);
@@ -153,7 +152,7 @@ fn a_base_that_moved_meanwhile_is_stale_and_nothing_lands() {
     assert_eq!(end.verdict, Verdict::Accept);
     assert_eq!(world.git(&["log", "-1", "--format=%s", "main"]), "A person was faster");
     assert_eq!(world.git(&["status", "--porcelain"]), "");
-    assert_eq!(world.rev("refs/heads/evolve/c1"), base);
+    assert_eq!(world.rev("refs/heads/evolve/c1"), "");
     assert!(!world.rev("refs/selfsmith/candidates/c1-0").is_empty());
     assert!(world.file(LINEAGE_REF, "record.json").contains("\"stale\""));
 }
@@ -173,6 +172,21 @@ fn a_failed_compile_is_repaired_once_and_both_attempts_are_kept() {
 }
 
 #[test]
+fn no_changelog_is_made_where_there_was_none_unless_the_rules_name_one() {
+    let world = World::new();
+    let commit = |message: &str| world.git(&["commit", "-q", "-a", "-m", message]);
+    world.git(&["rm", "-q", "CHANGELOG.md"]);
+    commit("No changelog");
+    assert_eq!(run(&world, &auto("c1"), edit("src/lib.rs", BETTER)).end, End::Landed);
+    assert_eq!(world.git(&["diff", "--name-only", "main~1", "main"]), "src/lib.rs");
+    let rules = format!("changelog: NEWS.md\n{}", world.file("main", ".selfsmith/evolve.yaml"));
+    world.write(".selfsmith/evolve.yaml", &rules);
+    commit("Ask for one");
+    assert_eq!(run(&world, &auto("c2"), edit("src/lib.rs", "// another\n")).end, End::Landed);
+    assert!(world.file("main", "NEWS.md").contains("- Count better"), "{}", world.file("main", "NEWS.md"));
+}
+
+#[test]
 fn the_second_landing_stands_on_the_first() {
     let world = World::new();
     run(&world, &auto("c1"), edit("src/lib.rs", BETTER));
@@ -186,8 +200,52 @@ fn the_second_landing_stands_on_the_first() {
 fn a_branch_named_evolve_does_not_stand_in_the_way() {
     let world = World::new();
     world.git(&["branch", "evolve"]);
-    run(&world, &auto("c1"), edit("src/lib.rs", BETTER));
-    assert_eq!(world.rev("refs/heads/selfsmith-evolve/c1"), world.rev(MAIN));
+    let base = world.rev(MAIN);
+    let during = || assert_eq!(world.rev("refs/heads/selfsmith-evolve/c1"), base);
+    let mut gates = Gates { meanwhile: Some(&during), ..Gates::of(&world) };
+    let (end, _) = run_with(&world, &auto("c1"), &mut edit("src/lib.rs", BETTER), &mut gates, &NoFaults);
+    assert_eq!(end.unwrap().end, End::Landed);
+    assert_eq!(world.rev("refs/heads/selfsmith-evolve/c1"), "");
+    assert_eq!(world.rev("refs/heads/evolve"), base, "the person's own");
+}
+
+#[test]
+fn a_branch_of_the_cycle_that_somebody_moved_is_left_alone() {
+    let world = World::new();
+    let mine = std::cell::RefCell::new(String::new());
+    let meanwhile = || {
+        let made = world.git(&[
+            "-c",
+            "user.name=A",
+            "-c",
+            "user.email=a@b.invalid",
+            "commit-tree",
+            "-m",
+            "Mine",
+            "-p",
+            "main",
+            "main^{tree}",
+        ]);
+        world.git(&["update-ref", "refs/heads/evolve/c1", &made]);
+        mine.replace(made);
+    };
+    let mut gates = Gates { meanwhile: Some(&meanwhile), ..Gates::of(&world) };
+    let (end, told) = run_with(&world, &auto("c1"), &mut edit("src/lib.rs", BETTER), &mut gates, &NoFaults);
+    assert_eq!(end.unwrap().end, End::Landed);
+    assert_eq!(world.rev("refs/heads/evolve/c1"), *mine.borrow());
+    assert!(notices(&told).contains("was moved by somebody else"), "{}", notices(&told));
+}
+
+#[test]
+fn a_checkout_that_cannot_be_brought_along_is_told_no_command_that_fails() {
+    let world = World::new();
+    world.write("src/lib.rs", "// mine, unfinished\n");
+    let before = world.persons();
+    let (end, told) = run_with(&world, &auto("c1"), &mut edit("src/lib.rs", BETTER), &mut Gates::of(&world), &NoFaults);
+    assert_eq!(end.unwrap().end, End::Landed);
+    let text = notices(&told);
+    assert!(!text.contains("apply --index") && text.contains("diff HEAD"), "{text}");
+    assert_eq!(world.persons(), before);
 }
 
 #[test]

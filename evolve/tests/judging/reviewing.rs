@@ -1,6 +1,7 @@
 //! What a person decides, and what can be checked and taken back afterwards.
 
 use crate::world::*;
+use selfsmith::judgement::progress::Progress;
 use selfsmith::review::undo::undo;
 use selfsmith::review::{self, Status};
 use selfsmith::store::lineage::{LINEAGE_REF, NOTES_REF};
@@ -107,6 +108,22 @@ fn undo_moves_the_target_back_and_undoing_that_brings_it_again() {
     let goal = "Count better more";
     assert_eq!(titles, [format!("Undo \"{goal}\""), format!("Bring back \"{goal}\""), format!("Undo \"{goal}\"")]);
     assert_eq!(review::verify(&world.repo(), &world.state()).unwrap(), []);
+}
+
+#[test]
+fn an_undo_is_told_as_one_and_a_checkout_that_never_followed_needs_nothing() {
+    let world = World::new().unfinished();
+    let base = world.rev(MAIN);
+    run(&world, &auto("c1"), edit("src/lib.rs", BETTER));
+    let authority = selfsmith::store::authority::Authority::Terminal;
+    let (undone, told) = with_hands(&world, &selfsmith::store::faults::NoFaults, |hands| {
+        undo(&review::Deciding { hands, id: "u1".to_owned(), authority }, None)
+    });
+    undone.unwrap();
+    assert_eq!(world.rev(MAIN), base);
+    assert_eq!(notices(&told), "", "index and files are as the branch is again");
+    let back = Progress::TakenBack { commit: selfsmith::judgement::candidate::CommitId(base), target: MAIN.to_owned() };
+    assert!(told.contains(&back) && !told.iter().any(|p| matches!(p, Progress::Landed { .. })), "{told:?}");
 }
 
 #[test]

@@ -186,7 +186,11 @@ impl Proposer for Edits {
                 None => fs::remove_file(path).unwrap(),
             }
         }
-        Ok(Proposal { summary: "Count better\n\nFixes #7\n@friend".into(), prediction: "Counts are right".into() })
+        Ok(Proposal {
+            summary: "Count better\n\nFixes #7\n@friend".into(),
+            prediction: "Counts are right".into(),
+            ..Proposal::default()
+        })
     }
 }
 

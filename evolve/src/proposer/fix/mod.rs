@@ -15,6 +15,7 @@ use crate::proposer::{Proposer, ProposerError, Task};
 use crate::reading::compiled::Level;
 use crate::rules::Rules;
 use crate::rules::plan::{CargoWords, Plan};
+use crate::texts::count;
 use crate::workshop::{Files as Seen, Given, Side, Target, Workshop, WorkshopError};
 use selfsmith_repo::Repo;
 use std::collections::{BTreeMap, BTreeSet};
@@ -99,10 +100,11 @@ fn proposal(done: &Done) -> Proposal {
     let applied: u32 = done.codes.values().sum();
     let codes: Vec<String> = done.codes.iter().map(|(code, times)| format!("{code} ({times})")).collect();
     let left = if done.left > 0 { format!(" {} more are left for another cycle.", done.left) } else { String::new() };
-    let noun = if applied == 1 { "suggestion" } else { "suggestions" };
+    let applied = count(applied.into(), "suggestion");
     Proposal {
-        summary: format!("Apply {applied} {noun} of compiler and clippy\n\n{}.{left}", codes.join(", ")),
+        summary: format!("Apply {applied} of compiler and clippy\n\n{}.{left}", codes.join(", ")),
         prediction: "These lints find less than before, and every test passes as before.".to_owned(),
+        output: String::new(),
     }
 }
 

@@ -46,7 +46,7 @@ pub fn run(arguments: DemoArgs, around: &Surroundings) -> Result<Exit, Stop> {
     let mut place = Place::open(&Where { repo: Some(sample.clone()) }, around)?;
     // The sample is the demo's own, and so is the policy; the owner's settings are for the owner's repositories.
     place.settings = Settings::default();
-    let authority = authority::command_line(None)?;
+    let authority = authority::command_line(None).map_err(|error| Stop::no_authority(&error, &place.settings_file))?;
     let cancel = interrupt::watched();
     let mut ends = Vec::new();
     for (number, scene) in SCENES.iter().enumerate() {
@@ -132,12 +132,7 @@ fn close(
         display.say(&line);
     }
     let first = ends.first().and_then(|(_, end)| end.candidate.clone()).unwrap_or_default();
-    let typed = which::which_in("selfsmith", around.var("PATH"), &around.cwd);
-    let command = if typed.is_ok_and(|found| found == around.exe) {
-        "selfsmith".to_owned()
-    } else {
-        around.exe.display().to_string()
-    };
+    let command = super::typed(around);
     let shown = |path: &Path| path.display().to_string();
     let cassettes = sample.with_file_name("cassettes");
     let values = [

@@ -21,7 +21,7 @@ pub fn run(json: bool, around: &Surroundings) -> Exit {
     let agent = of_agent(json, around);
     if json {
         let agent_part = match &agent {
-            Ok(said) => serde_json::from_str::<serde_json::Value>(said.trim()).unwrap_or_default(),
+            Ok((said, _)) => serde_json::from_str::<serde_json::Value>(said.trim()).unwrap_or_default(),
             Err(why) => serde_json::json!({ "error": why }),
         };
         streams::print_json(&serde_json::json!({
@@ -34,11 +34,11 @@ pub fn run(json: bool, around: &Surroundings) -> Exit {
         let look = Look::new(around, &std::io::stdout());
         streams::print(&look.strong(EN.doctor_agent));
         match &agent {
-            Ok(said) => streams::print(said.trim_end()),
+            Ok((said, _)) => streams::print(said.trim_end()),
             Err(why) => streams::print(&look.bad(why)),
         };
     }
-    let holds = checks.iter().all(|check| check.state == State::Ok) && agent.is_ok();
+    let holds = checks.iter().all(|check| check.state == State::Ok) && agent.is_ok_and(|(_, holds)| holds);
     if holds { Exit::Done } else { Exit::Failed }
 }
 
@@ -63,8 +63,8 @@ fn show(checks: &[Check], around: &Surroundings) {
     }
 }
 
-/// What the agent's own doctor says.
-fn of_agent(json: bool, around: &Surroundings) -> Result<String, String> {
+/// What the agent's own doctor says, and whether all of it holds (docs/contract.md: 0, else 1).
+fn of_agent(json: bool, around: &Surroundings) -> Result<(String, bool), String> {
     let agent = launcher::find(around, crate::built_in()).map_err(|error| error.to_string())?;
     let mut argv: Vec<OsString> = vec![agent.program.clone().into(), "doctor".into()];
     if json {
@@ -88,7 +88,7 @@ fn of_agent(json: bool, around: &Surroundings) -> Result<String, String> {
     let finished = finished.map_err(|error| error.to_string())?;
     let said = finished.stdout.text(|dropped| format!("\n… {dropped} bytes left out …\n"));
     match finished.end {
-        End::Exit(_) if !said.trim().is_empty() => Ok(said),
+        End::Exit(code) if !said.trim().is_empty() => Ok((said, code == 0)),
         other => {
             let words = finished.stderr.text(|_| " … ".to_owned());
             Err(format!("the agent's doctor ended by {other:?}: {}", words.trim()))

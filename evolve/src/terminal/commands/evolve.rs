@@ -4,7 +4,7 @@ use crate::terminal::cli::{EvolveArgs, LandingFlag};
 use crate::terminal::commands::makings::{self, Wishes};
 use crate::terminal::commands::place::{Place, new_id};
 use crate::terminal::commands::stop::Stop;
-use crate::terminal::commands::{first, interrupt, ladder};
+use crate::terminal::commands::{as_typed, first, interrupt, ladder};
 use crate::terminal::display::{Audience, Display};
 use crate::terminal::streams;
 use selfsmith::cycle::{self, Base, CycleEnd, Setup};
@@ -13,6 +13,7 @@ use selfsmith::owner::exit::Exit;
 use selfsmith::owner::inbox::{Inbox, LARGEST_GOAL, Outcome};
 use selfsmith::owner::settings;
 use selfsmith::owner::surroundings::Surroundings;
+use selfsmith::proposer::command;
 use selfsmith::proposer::fix::Fix;
 use selfsmith::proposer::table::{self, Makings, Spec};
 use selfsmith::store::authority::{self, Authority};
@@ -94,10 +95,12 @@ impl Run<'_> {
     pub fn one(&self, goal: &str) -> Result<CycleEnd, Stop> {
         let base = cycle::look(&self.place.repo, self.branch.as_deref())?;
         let given = ladder::given(self.place, &self.wishes, &self.cancel, self.around);
+        // What can be seen to be missing is said before a cycle is begun and recorded.
+        let mut weigh = ladder::open(self.place, &base, given.clone())?;
         let makings = self.makings(&base, &given)?;
+        self.look_up(&base, &makings)?;
         let mut proposer = table::open(&self.spec, makings)?;
         first::install(self.place, &base, self.display, self.around);
-        let mut weigh = ladder::open(self.place, &base, given)?;
         let report = |progress| self.display.show(&progress);
         let setup = Setup {
             hands: self.place.hands(&report, self.around),
@@ -115,6 +118,16 @@ impl Run<'_> {
         Ok(end)
     }
 
+    fn look_up(&self, base: &Base, makings: &Makings) -> Result<(), Stop> {
+        let Spec::Command(line) = &self.spec else { return Ok(()) };
+        let in_base = |path: &str| self.place.repo.entry(&base.tree.0, &path.into()).is_ok_and(|entry| entry.is_some());
+        command::look_up(line, &makings.outside, &in_base).map_err(|error| Stop {
+            exit: Exit::Settings,
+            what: error.what,
+            hint: error.hint,
+        })
+    }
+
     fn makings(&self, base: &Base, given: &Given) -> Result<Makings, Stop> {
         let mut makings = makings::gather(&self.spec, self.place, &self.wishes, &self.cancel, self.around)?;
         if self.spec == Spec::Fix {
@@ -128,7 +141,7 @@ impl Run<'_> {
     pub fn tell(&self, end: &CycleEnd) -> Exit {
         if end.end == End::Waiting {
             let candidate = end.candidate.as_deref().unwrap_or_default();
-            self.display.say(&fill(EN.waiting, &[("candidate", candidate)]));
+            self.display.say(&as_typed(&fill(EN.waiting, &[("candidate", candidate)]), self.around));
         } else if !end.why.is_empty() && (end.gate.is_none() || end.end == End::Stale) {
             // What a gate said is on the screen already.
             self.display.say(&selfsmith::cycle::sanitize::shown(&end.why));
@@ -164,7 +177,7 @@ impl Run<'_> {
                     if end.interrupted { break } else { Outcome::Done }
                 }
                 Err(stop) => {
-                    streams::fail(&stop.what, &stop.hint);
+                    streams::fail(&as_typed(&stop.what, self.around), &as_typed(&stop.hint, self.around));
                     last = stop.exit;
                     Outcome::Failed
                 }
@@ -188,11 +201,12 @@ pub fn exit(end: &CycleEnd) -> Exit {
 
 /// The flag wins over the settings; landing by itself needs somebody's word.
 fn landing(flag: Option<LandingFlag>, place: &Place) -> Result<(Landing, Option<Authority>), Stop> {
+    let word = |settings: Option<&Path>| {
+        authority::command_line(settings).map_err(|error| Stop::no_authority(&error, &place.settings_file))
+    };
     match (flag, place.settings.landing) {
-        (Some(LandingFlag::Auto), _) => Ok((Landing::Auto, Some(authority::command_line(None)?))),
-        (None, settings::Landing::Auto) => {
-            Ok((Landing::Auto, Some(authority::command_line(Some(&place.settings_file))?)))
-        }
+        (Some(LandingFlag::Auto), _) => Ok((Landing::Auto, Some(word(None)?))),
+        (None, settings::Landing::Auto) => Ok((Landing::Auto, Some(word(Some(&place.settings_file))?))),
         (Some(LandingFlag::Review), _) | (None, settings::Landing::Review) => Ok((Landing::Review, None)),
     }
 }

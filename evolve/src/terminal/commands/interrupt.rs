@@ -1,6 +1,8 @@
 //! Ctrl-C and SIGTERM: the first one asks the work to end, the second one ends the program.
 
+use crate::terminal::streams;
 use selfsmith::owner::exit::Exit;
+use selfsmith::texts::EN;
 use selfsmith_sandbox::Cancel;
 
 /// A flag that the first signal raises.
@@ -17,8 +19,10 @@ pub fn watched() -> Cancel {
                     return;
                 }
                 if count == 1 {
+                    streams::tell(EN.interrupted);
                     std::process::exit(i32::from(Exit::Interrupted.code()));
                 }
+                streams::tell(EN.interrupting);
                 raised.cancel();
             }
         });

@@ -7,8 +7,10 @@ use selfsmith::cycle::Base;
 use selfsmith::judgement::defence::Defences;
 use selfsmith::ladder::Ladder;
 use selfsmith::launcher;
+use selfsmith::owner::exit::Exit;
 use selfsmith::owner::surroundings::Surroundings;
 use selfsmith::workshop::Given;
+use selfsmith::workshop::deps::DependenciesError;
 use selfsmith_sandbox::Cancel;
 
 /// What gates, and proposers that compile, are given. What cargo leaked into our own environment is no wish of the person
@@ -23,7 +25,12 @@ pub fn given(place: &Place, wishes: &Wishes, cancel: &Cancel, around: &Surroundi
     }
 }
 
-/// Make it.
+/// Make it. A base that no cycle could build is met here, before one is begun.
 pub fn open(place: &Place, base: &Base, given: Given) -> Result<Ladder, Stop> {
+    let has = |name: &str| place.repo.entry(&base.tree.0, &name.into()).map(|entry| entry.is_some());
+    if has("Cargo.toml")? && !has("Cargo.lock")? {
+        let error = DependenciesError::NoLock;
+        return Err(Stop::could_not(Exit::Settings, &error.to_string(), error.hint()));
+    }
     Ok(Ladder::new(place.repo.reopen()?, base.rules.clone(), given))
 }

@@ -4,7 +4,7 @@ use crate::terminal::commands::place::Place;
 use crate::terminal::commands::stop::Stop;
 use selfsmith::launcher;
 use selfsmith::owner::exit::Exit;
-use selfsmith::owner::settings::{Channel, Settings};
+use selfsmith::owner::settings::Channel;
 use selfsmith::owner::surroundings::Surroundings;
 use selfsmith::proposer::agent::AgentProgram;
 use selfsmith::proposer::command::Outside;
@@ -37,6 +37,8 @@ pub fn gather(
     cancel: &Cancel,
     around: &Surroundings,
 ) -> Result<Makings, Stop> {
+    // What is missing is said before anything is built.
+    let upstream = if *spec == Spec::Agent { Some(upstream(place, wishes, around)?) } else { None };
     let agent = if spec.needs_agent() {
         let agent = super::agent_ready(around)?;
         let generation = agent.generation().to_owned();
@@ -44,7 +46,6 @@ pub fn gather(
     } else {
         None
     };
-    let upstream = if *spec == Spec::Agent { Some(upstream(&place.settings, wishes, around)?) } else { None };
     let channel = place.settings.model.channel.map(|channel| match channel {
         Channel::Text => "text",
         Channel::Native => "native",
@@ -80,18 +81,36 @@ fn kit(place: &Place, wishes: &Wishes, cancel: &Cancel, around: &Surroundings) -
     kit
 }
 
-fn upstream(settings: &Settings, wishes: &Wishes, around: &Surroundings) -> Result<Upstream, Stop> {
-    let missing = |what: &str| {
-        let hint = "write model.base_url, model.name and model.api_key_env into the judge's settings";
-        Stop::could_not(Exit::Settings, &format!("reach a model: {what}"), hint)
+/// Variables that only the agent reads: no environment leads the judge's relay elsewhere.
+const OF_THE_AGENT: [&str; 3] = ["SELFSMITH_BASE_URL", "SELFSMITH_MODEL", "SELFSMITH_API_KEY"];
+
+fn upstream(place: &Place, wishes: &Wishes, around: &Surroundings) -> Result<Upstream, Stop> {
+    let file = place.settings_file.display().to_string();
+    let stop = |what: &str, hint: String| Stop::could_not(Exit::Settings, what, hint);
+    let model = &place.settings.model;
+    let name = wishes.model.clone().or_else(|| model.name.clone());
+    let (base_url, name) = match (model.base_url.clone(), name) {
+        (Some(base_url), Some(name)) => (base_url, name),
+        (base_url, name) => {
+            let keys = [("model.base_url", base_url.is_none()), ("model.name", name.is_none())];
+            let missing: Vec<&str> = keys.iter().filter(|(_, missing)| *missing).map(|(key, _)| *key).collect();
+            let missing = missing.join(EN.and);
+            let what = fill(EN.no_model, &[("missing", &missing), ("file", &file)]);
+            let mut hint = fill(EN.model_snippet, &[("file", &file)]);
+            let set: Vec<&str> = OF_THE_AGENT.into_iter().filter(|name| around.var(name).is_some()).collect();
+            if !set.is_empty() {
+                hint.push_str(&fill(EN.agents_alone, &[("names", &set.join(EN.and))]));
+            }
+            return Err(stop(&what, hint));
+        }
     };
-    let model = &settings.model;
-    let base_url = model.base_url.clone().ok_or_else(|| missing("no model.base_url is set"))?;
-    let name = wishes.model.clone().or_else(|| model.name.clone()).ok_or_else(|| missing("no model.name is set"))?;
     let key = match &model.api_key_env {
         Some(variable) => match around.text(variable) {
             Some(key) => Some(key.to_owned()),
-            None => return Err(missing(&fill(EN.no_key, &[("name", variable)]))),
+            None => {
+                let values = [("name", variable.as_str()), ("file", file.as_str())];
+                return Err(stop(&fill(EN.no_key, &values), fill(EN.set_key, &values)));
+            }
         },
         None => None,
     };

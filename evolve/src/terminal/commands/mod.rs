@@ -41,10 +41,27 @@ pub fn run(command: Command, around: &Surroundings) -> Exit {
     match done {
         Ok(exit) => exit,
         Err(stop) => {
-            streams::fail(&stop.what, &stop.hint);
+            streams::fail(&as_typed(&stop.what, around), &as_typed(&stop.hint, around));
             stop.exit
         }
     }
+}
+
+/// What people type for this program: its name where the search path leads to it, else its whole path.
+pub fn typed(around: &Surroundings) -> String {
+    let found = which::which_in("selfsmith", around.var("PATH"), &around.cwd).ok();
+    let same = |found: &std::path::Path| found.canonicalize().ok() == around.exe.canonicalize().ok();
+    if found.is_some_and(|found| same(&found)) {
+        return "selfsmith".to_owned();
+    }
+    let path = around.exe.display().to_string();
+    let plain = path.chars().all(|c| c.is_alphanumeric() || "/._-+".contains(c));
+    if plain { path } else { format!("'{}'", path.replace('\'', r"'\''")) }
+}
+
+/// A text with commands in it, so that each can be typed here as it stands.
+pub fn as_typed(text: &str, around: &Surroundings) -> String {
+    text.replace("`selfsmith ", &format!("`{} ", typed(around)))
 }
 
 /// `--version`.

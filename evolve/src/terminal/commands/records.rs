@@ -13,7 +13,8 @@ use selfsmith::review::Deciding;
 use selfsmith::review::undo;
 use selfsmith::store::lineage;
 use selfsmith::store::ops::{self, Operation};
-use selfsmith::texts::{EN, fill};
+use selfsmith::store::record::End;
+use selfsmith::texts::{EN, count as counted, fill};
 
 /// `undo`.
 pub fn take_back(arguments: &UndoArgs, around: &Surroundings) -> Result<Exit, Stop> {
@@ -24,7 +25,11 @@ pub fn take_back(arguments: &UndoArgs, around: &Surroundings) -> Result<Exit, St
     let deciding = Deciding { hands: place.hands(&report, around), id: new_id(), authority };
     let decided = undo::undo(&deciding, arguments.operation.as_deref())?;
     display.rest();
-    Ok(review::tell(&decided, arguments.json))
+    if arguments.json {
+        return Ok(review::tell(&decided, true));
+    }
+    // Where the branch is now was shown when it moved; an undo is no decision about a candidate.
+    Ok(if decided.end == End::Landed { Exit::Done } else { review::tell(&decided, false) })
 }
 
 /// `ops`, newest first.
@@ -103,7 +108,7 @@ pub fn verify(place: &Place, json: bool) -> Result<Exit, Stop> {
     if json {
         streams::print_json(&serde_json::json!({ "records": count, "faults": faults }));
     } else if faults.is_empty() {
-        streams::print(&fill(EN.lineage_whole, &[("count", &count.to_string())]));
+        streams::print(&fill(EN.lineage_whole, &[("count", &counted(count as u64, "record"))]));
     }
     if !json {
         for fault in &faults {

@@ -4,7 +4,7 @@ use crate::terminal::cli::{ReviewArgs, ReviewCommand};
 use crate::terminal::commands::makings::Wishes;
 use crate::terminal::commands::place::{Place, new_id};
 use crate::terminal::commands::stop::Stop;
-use crate::terminal::commands::{interrupt, ladder, records};
+use crate::terminal::commands::{as_typed, interrupt, ladder, records};
 use crate::terminal::display::{Audience, Display, Look, short, took};
 use crate::terminal::streams;
 use selfsmith::cycle;
@@ -17,45 +17,58 @@ use selfsmith::owner::surroundings::Surroundings;
 use selfsmith::review::{self, Decided, Deciding, Item, Shown, Status};
 use selfsmith::store::authority::{self, Authority};
 use selfsmith::store::record::End;
-use selfsmith::texts::{EN, fill};
+use selfsmith::texts::{EN, count, fill};
 use serde_json::json;
 
 /// Run it.
 pub fn run(arguments: ReviewArgs, around: &Surroundings) -> Result<Exit, Stop> {
     let place = Place::open(&arguments.place, around)?;
     let look = Look::new(around, &std::io::stdout());
-    match arguments.command.unwrap_or(ReviewCommand::List) {
-        ReviewCommand::List => list(&place, look, arguments.json),
+    match arguments.command.unwrap_or(ReviewCommand::List { all: false }) {
+        ReviewCommand::List { all } => list(&place, look, (all, arguments.json), around),
         ReviewCommand::Show { candidate } => show(&place, &candidate, look, arguments.json),
         ReviewCommand::Verify => records::verify(&place, arguments.json),
         decision => decide(&place, decision, arguments.json, around),
     }
 }
 
-fn list(place: &Place, look: Look, json: bool) -> Result<Exit, Stop> {
+fn list(place: &Place, look: Look, (all, json): (bool, bool), around: &Surroundings) -> Result<Exit, Stop> {
+    let (items, hidden) = items(place, all)?;
     if json {
-        for item in review::list(&place.repo)? {
+        for item in items {
             if !streams::print_json(&item) {
                 break;
             }
         }
         return Ok(Exit::Done);
     }
-    let lines = lines(place, look)?;
-    if lines.is_empty() {
-        streams::tell(EN.review_empty);
+    if items.is_empty() && hidden == 0 {
+        streams::tell(&as_typed(EN.review_empty, around));
     }
-    for line in lines {
-        if !streams::print(&line) {
+    for item in &items {
+        if !streams::print(&line(item, look)) {
             break;
         }
+    }
+    if hidden > 0 {
+        let hidden = fill(EN.review_hidden, &[("count", &count(hidden as u64, "cycle"))]);
+        streams::tell(&look.dim(&as_typed(&hidden, around)));
     }
     Ok(Exit::Done)
 }
 
 /// The list, a line each, newest first.
 pub fn lines(place: &Place, look: Look) -> Result<Vec<String>, Stop> {
-    Ok(review::list(&place.repo)?.iter().map(|item| line(item, look)).collect())
+    Ok(items(place, false)?.0.iter().map(|item| line(item, look)).collect())
+}
+
+/// What there is to look at, and how many cycles are left out because they came to no candidate.
+fn items(place: &Place, all: bool) -> Result<(Vec<Item>, usize), Stop> {
+    let mut items = review::list(&place.repo)?;
+    let before = items.len();
+    items.retain(|item| all || item.id != item.cycle || item.status != Status::Inconclusive);
+    let hidden = before - items.len();
+    Ok((items, hidden))
 }
 
 fn line(item: &Item, look: Look) -> String {
@@ -158,6 +171,7 @@ fn page(found: &Shown, look: Look) -> Vec<String> {
     for (number, attempt) in found.evidence.attempts.iter().enumerate() {
         lines.push(String::new());
         lines.push(look.strong(&fill(EN.review_attempt, &[("number", &(number + 1).to_string())])));
+        lines.extend(attempt.proposal.output.lines().map(|line| look.dim(&fill(EN.said, &[("text", &shown(line))]))));
         lines.extend(attempt.reports.iter().flat_map(|report| report_lines(report, look)));
         lines.extend(notices::of_reports(&attempt.reports).iter().map(|notice| fact("note", notice)));
     }
@@ -204,7 +218,7 @@ const fn spoken(authority: &Authority) -> &'static str {
 /// The owner's settings speak for a person only where they let everything land anyway.
 pub fn person(place: &Place) -> Result<Authority, Stop> {
     let settings = (place.settings.landing == Landing::Auto).then_some(place.settings_file.as_path());
-    Ok(authority::person(settings)?)
+    authority::person(settings).map_err(|error| Stop::no_authority(&error, &place.settings_file))
 }
 
 fn decide(place: &Place, decision: ReviewCommand, json: bool, around: &Surroundings) -> Result<Exit, Stop> {
@@ -223,7 +237,7 @@ fn decide(place: &Place, decision: ReviewCommand, json: bool, around: &Surroundi
             let mut weigh = ladder::open(place, &base, given)?;
             review::revert(&deciding, &base, &item.id, &mut weigh, &cancel)?
         }
-        ReviewCommand::List | ReviewCommand::Show { .. } | ReviewCommand::Verify => return Ok(Exit::Usage),
+        ReviewCommand::List { .. } | ReviewCommand::Show { .. } | ReviewCommand::Verify => return Ok(Exit::Usage),
     };
     display.rest();
     Ok(tell(&decided, json))

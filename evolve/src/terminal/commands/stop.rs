@@ -14,6 +14,7 @@ use selfsmith::store::lineage::LineageError;
 use selfsmith::store::log::LogError;
 use selfsmith::texts::{EN, fill};
 use selfsmith_repo::RepoError;
+use std::path::Path;
 
 /// Why it stops.
 #[derive(Debug)]
@@ -72,6 +73,19 @@ impl From<ProposerError> for Stop {
     }
 }
 
+impl Stop {
+    /// Nobody's word was seen; `settings` is the file that could be it.
+    pub fn no_authority(error: &NoAuthority, settings: &Path) -> Self {
+        let hint = match error {
+            NoAuthority::Agent { .. } => error.hint().to_owned(),
+            NoAuthority::NoTerminal | NoAuthority::Unseen { .. } => {
+                fill(EN.allow_in_settings, &[("file", &settings.display().to_string())])
+            }
+        };
+        Self::could_not(Exit::Failed, &chain(error), hint)
+    }
+}
+
 macro_rules! stops {
     ($($error:ty => $exit:expr),* $(,)?) => {
         $(impl From<$error> for Stop {
@@ -87,7 +101,6 @@ stops! {
     LaunchError => Exit::Failed,
     LineageError => Exit::Failed,
     LogError => Exit::Failed,
-    NoAuthority => Exit::Failed,
     NoHome => Exit::Settings,
     RepoError => Exit::Failed,
     SettingsError => Exit::Settings,
