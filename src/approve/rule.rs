@@ -127,7 +127,7 @@ impl Rules {
         !reals.is_empty()
             && !line.unclear
             && !line.redirects.iter().any(|redirect| redirect.writes && redirect.target.text() != "/dev/null")
-            && reals.iter().any(|real| one(real))
+            && reals.iter().any(&one)
             && reals.iter().all(|real| one(real) || plain(&real.words))
     }
 }

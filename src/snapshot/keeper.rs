@@ -8,7 +8,7 @@ use super::scan::{self, Rules, ScanError, patterns};
 use super::store::{Store, private_folder};
 use super::tree::{Change, Tree};
 use super::{Settings, index};
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet, btree_map};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -303,10 +303,10 @@ impl Inner {
         let paths: Vec<Rel> = files.iter().flat_map(chain).filter_map(|path| Rel::below(&self.root, &path)).collect();
         let running = self.running(state)?;
         for path in paths {
-            if !running.open.files.contains_key(&key(&path)) {
+            if let btree_map::Entry::Vacant(vacant) = running.open.files.entry(key(&path)) {
                 let entry =
                     scan::look(&self.root, &path, &self.rules, &self.store).map_err(|cause| self.io("write", cause))?;
-                running.open.files.insert(key(&path), (path, entry));
+                vacant.insert((path, entry));
             }
         }
         running.file.write(&running.open).map_err(|cause| self.io("write", cause))

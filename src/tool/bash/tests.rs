@@ -216,7 +216,7 @@ fn the_hint_of_a_wall_claims_only_what_held() {
         let missing = missing.iter().map(|wall| MissingWall { wall: *wall, why: String::new() }).collect();
         let (stdout, stderr) = (String::new(), "Permission denied".to_owned());
         let took = Duration::from_secs(1);
-        shell.hint(&Ran { end: End::Exit(1), stdout, stderr, truncated: false, took, missing }).unwrap()
+        shell.hint(&Ran { end: End::Exit(1), stdout, stderr, truncated: false, encoding: None, took, missing }).unwrap()
     };
     assert!(hint(&[]).contains("only in the workspace") && hint(&[]).contains(".git/hooks"), "{}", hint(&[]));
     for nested in [&[Wall::MountNamespace][..], &[Wall::UserNamespace, Wall::MountNamespace]] {
