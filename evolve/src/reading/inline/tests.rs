@@ -216,7 +216,7 @@ fn a_derived_trait_that_is_written_by_hand_is_shown() {
     let compared = to(derived, "#[derive(Debug)]", equal);
     assert_eq!(whats_of(&compared), marked);
     let said = compared.findings.iter().map(ToString::to_string).collect::<String>();
-    assert!(said.contains("impl PartialEq for Point") && said.contains("src/lib.rs (line"), "{said}");
+    assert!(said.contains("src/lib.rs") && said.contains("(line 13: impl PartialEq for Point)"), "{said}");
     assert_eq!(whats_of(&to("", "", &format!("fn f() {{ {equal} }}"))), marked, "also inside of a function");
     assert_eq!(whats_of(&to(derived, "#[derive(PartialEq)]", "impl<T> std::fmt::Debug for Point<T> {}")), marked);
     assert_eq!(whats_of(&to("#[derive(Clone)]", "", "impl<T> Clone for Point<T> where T: Copy {}")), marked);
