@@ -238,6 +238,35 @@ fn a_target_that_moved_meanwhile_ends_with_13_and_stays() {
 }
 
 #[test]
+fn after_a_kill_the_next_run_lands_what_was_judged_and_works_on_top_of_it() {
+    let machine = Machine::new("");
+    let mut killed = Waiting::start(&machine);
+    let state = killed.folder.ancestors().nth(3).expect("cycles/ID/candidate").to_owned();
+    // Nothing lands while this is held, so the run dies with a verdict and without a landing.
+    let held = selfsmith::store::lock::take(&state.join("landing.lock")).expect("is free");
+    fs::write(killed.folder.join("go"), "").expect("file");
+    let judged = |line: &String| line.contains(r#""type":"judged""#);
+    assert!(killed.lines.by_ref().map_while(Result::ok).any(|line| judged(&line)));
+    killed.child.kill().and_then(|()| killed.child.wait()).expect("is killed");
+    drop(held);
+    let id = killed.folder.ancestors().nth(1).and_then(Path::file_name).expect("has one").display().to_string();
+
+    let before = machine.head();
+    let output =
+        machine.selfsmith(&["evolve", "--goal", "Terabytes", "--proposer", TERA, "--json", "--landing", "review"]);
+    let out = String::from_utf8_lossy(&output.stdout).into_owned();
+    let lines: Vec<Value> = out.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let of = |kind: &str| lines.iter().find(|line| text(line, "type") == Some(kind)).expect(kind);
+    let (landed, started) = (of("landed"), of("cycle_started"));
+    assert_eq!(text(landed, "cycle"), Some(id.as_str()), "{out}");
+    assert_eq!(text(landed, "commit"), text(started, "base"), "{out}");
+    assert!(text(of("notice"), "text").is_some_and(|said| said.contains(&id) && said.contains("`landing: auto`")));
+    assert_eq!(text(&last(&output), "end"), Some("waiting"), "{out}");
+    assert_ne!(machine.head(), before);
+    assert_eq!(text(landed, "commit"), Some(machine.head().as_str()));
+}
+
+#[test]
 fn ctrl_c_ends_with_130_and_the_next_command_goes_on() {
     let machine = Machine::new("");
     let before = machine.head();

@@ -45,6 +45,11 @@ pub(super) fn check(differs: &Differs, rules: &Rules, defences: Defences, findin
         return;
     }
     let Some(new) = &differs.new else { return };
+    if differs.old.is_none()
+        && let Some(what) = text.split('/').find_map(awkward)
+    {
+        findings.ask(format!("{path} {what}"));
+    }
     match new.mode {
         Mode::Symlink => findings.refuse(format!("{path} is a symbolic link"), Cure::None),
         Mode::Submodule => findings.refuse(format!("{path} is a submodule"), Cure::None),
@@ -58,6 +63,28 @@ pub(super) fn check(differs: &Differs, rules: &Rules, defences: Defences, findin
                 findings.refuse(format!("{path} has an ending that the rules do not list"), Cure::Repair);
             }
         }
+    }
+}
+
+/// Why a name of a file or folder is a person's question: it cannot be checked out everywhere, or a command line does not
+/// take it as a name. Windows: "Naming Files, Paths, and Namespaces", Microsoft Learn.
+fn awkward(name: &str) -> Option<&'static str> {
+    const DEVICES: [&str; 6] = ["aux", "con", "conin$", "conout$", "nul", "prn"];
+    let stem = name.split('.').next().unwrap_or_default().trim_end().to_lowercase();
+    let numbered = ["com", "lpt"].iter().any(|port| {
+        let number = stem.strip_prefix(port).unwrap_or_default();
+        number.chars().count() == 1 && number.chars().all(|c| matches!(c, '0'..='9' | '¹' | '²' | '³'))
+    });
+    if DEVICES.contains(&stem.as_str()) || numbered {
+        Some("has a name that Windows keeps for a device, so no checkout there can hold it")
+    } else if name.ends_with(['.', ' ']) || name.contains(['<', '>', ':', '"', '|', '?', '*', '\\']) {
+        Some("has a name that no checkout on Windows can hold")
+    } else if name.starts_with('-') {
+        Some("has a name that begins with `-`, which commands take for an option")
+    } else if name.starts_with([' ', '~', '#']) || name.contains(['$', '`', ';', '&', '(', ')', '\'', '!', '{', '}']) {
+        Some("has characters in its name that a shell obeys")
+    } else {
+        None
     }
 }
 

@@ -147,6 +147,20 @@ fn names_that_are_not_what_they_seem_are_refused() {
 }
 
 #[test]
+fn a_new_name_that_not_every_machine_or_shell_can_take_is_a_persons_question() {
+    for name in ["nul.rs", "Aux.rs", "com1.rs", "lpt².rs", "a?.rs", "a\\b.rs", "con/x.rs", "a./x.rs"] {
+        case().file(&format!("src/{name}"), None, Some("x")).asked_only_by(Defence::Kinds, "Windows");
+    }
+    case().file("src/-rf.rs", None, Some("x")).asked_only_by(Defence::Kinds, "src/-rf.rs has a name that begins with");
+    case().file("src/a b;$(id).rs", None, Some("x")).asked_only_by(Defence::Kinds, "a shell obeys");
+    for fine in ["src/console.rs", "src/a b.rs", "src/com.rs", "src/com10.rs", "src/[id].rs", "src/größe-2.rs"] {
+        assert_eq!(case().file(fine, None, Some("x")).result(Defences::all()), GateOutcome::Pass, "{fine}");
+    }
+    // One that is there already is nothing new.
+    assert_eq!(case().file("src/nul.rs", Some("x"), Some("y")).result(Defences::all()), GateOutcome::Pass);
+}
+
+#[test]
 fn what_a_tree_cannot_hold_is_refused() {
     let mut odd = case();
     odd.oddities.push(Oddity { path: "src/pipe".into(), what: "is a named pipe".to_owned() });

@@ -2,6 +2,7 @@
 
 use super::{CycleError, Setup, Work, branch, repairable, verdict_of};
 use crate::cycle::compose::{self, Composed, Composing};
+use crate::cycle::said;
 use crate::cycle::sanitize;
 use crate::judgement::candidate::{Candidate, Touched};
 use crate::judgement::gate::{GateName, GateOutcome, GateReport};
@@ -86,8 +87,10 @@ fn one(
         Ok(proposal) => proposal,
         // What went wrong because of the interrupt is not why it ended.
         Err(_) if setup.cancel.is_cancelled() => return Ok(Some(INTERRUPTED.to_owned())),
-        Err(e) => return Ok(Some(format!("{}: {}", e.what, e.hint))),
+        Err(e) => return Ok(Some(said::reason(format!("{}: {}", e.what, e.hint)))),
     };
+    let (proposal, notice) = said::without_keys(proposal);
+    told(report, notice.into_iter().collect());
     work.enter(Entry::Proposed { proposal })?;
     let interrupted = || setup.cancel.is_cancelled().then(|| INTERRUPTED.to_owned());
     if let Some(stopped) = interrupted() {
@@ -99,7 +102,7 @@ fn one(
     if candidate.is_none() {
         keep_outside(work)?;
     }
-    told(report, left_out.into_iter().collect());
+    told(report, left_out);
     told_composed(setup, candidate.as_ref(), &bounds);
     work.enter(Entry::Composed { candidate: candidate.clone(), bounds: bounds.clone() })?;
     if let Some(stopped) = interrupted() {

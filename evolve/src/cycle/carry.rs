@@ -119,7 +119,8 @@ impl Work<'_> {
                 (self.hands.report)(Progress::TakenBack { commit: commit.clone(), target: record.target.clone() });
             }
             (Some(commit), _) => {
-                (self.hands.report)(Progress::Landed { commit: commit.clone(), target: record.target.clone() });
+                let (cycle, target) = (record.id.clone(), record.target.clone());
+                (self.hands.report)(Progress::Landed { cycle, commit: commit.clone(), target });
             }
             (None, Some(candidate)) if record.end != End::Landed => {
                 (self.hands.report)(Progress::Kept { reference: plan::candidate_ref(&candidate.id) });

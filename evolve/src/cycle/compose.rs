@@ -49,8 +49,8 @@ pub struct Composed {
     pub candidate: Option<Candidate>,
     /// The bounds gate's report.
     pub bounds: GateReport,
-    /// What the base's ignore files left out of it, where that is something.
-    pub left_out: Option<String>,
+    /// What was left out of it, a sentence each: by the base's ignore files, or the judge's own line.
+    pub left_out: Vec<String>,
 }
 
 /// The base's tree without what the proposer must not see.
@@ -67,7 +67,7 @@ impl Composing<'_> {
         if self.defences.up(Defence::Secrets)
             && let Some(why) = self.new_key_below(dir)?
         {
-            return Ok(Composed { candidate: None, bounds: refused(why, self.since(begun)), left_out: None });
+            return Ok(Composed { candidate: None, bounds: refused(why, self.since(begun)), left_out: Vec::new() });
         }
         let seen = visible(self.repo, self.base_tree)?;
         let rules = SnapshotRules { skip: LEFTOVERS, ..SnapshotRules::of(&seen.0) };
@@ -88,7 +88,8 @@ impl Composing<'_> {
             .collect();
         let tree = self.repo.tree_with(&self.base_tree.0, &changes)?;
         let composed = self.tree(&TreeId(tree), &oddities, begun)?;
-        Ok(Composed { left_out: left_out(snapshot.ignored, &snapshot.ignored_first), ..composed })
+        let ignored = left_out(snapshot.ignored, &snapshot.ignored_first);
+        Ok(Composed { left_out: ignored.into_iter().chain(composed.left_out).collect(), ..composed })
     }
 
     /// Compose from a tree that holds the changes already.
@@ -97,10 +98,10 @@ impl Composing<'_> {
         let touched = bounds::touched(&differs, self.rules);
         let mut report = self.check(&differs, oddities, tree)?;
         self.ask_about_filters(&differs, &mut report)?;
-        let tree = self.with_line(tree)?;
+        let (tree, left_out) = self.with_line(tree)?;
         report.took = self.since(begun);
         let candidate = Candidate { id: self.id.to_owned(), base: self.base.clone(), tree, touched };
-        Ok(Composed { candidate: Some(candidate), bounds: report, left_out: None })
+        Ok(Composed { candidate: Some(candidate), bounds: report, left_out: left_out.into_iter().collect() })
     }
 
     fn since(&self, begun: Duration) -> Duration {
@@ -164,21 +165,21 @@ impl Composing<'_> {
         Ok(())
     }
 
-    /// The tree with the judge's own line.
-    fn with_line(&self, tree: &TreeId) -> Result<TreeId, RepoError> {
-        let Some(path) = self.rules.changelog().map(TreePath::from) else { return Ok(tree.clone()) };
+    /// The tree with the judge's own line; or as it is, and why the line was left out.
+    fn with_line(&self, tree: &TreeId) -> Result<(TreeId, Option<String>), RepoError> {
+        let Some(path) = self.rules.changelog().map(TreePath::from) else { return Ok((tree.clone(), None)) };
+        let without = |why: &str| Ok((tree.clone(), Some(format!("no line was added to {path}: {why}"))));
         let text = match self.repo.entry(&tree.0, &path)? {
             Some(entry) if entry.mode == Mode::File => String::from_utf8(self.repo.blob(&entry.id)?).ok(),
-            Some(_) => None,
+            Some(_) => return without("it is no plain file"),
             // A project without one has not asked for one, unless its rules name it.
-            None if !self.rules.makes_changelog() => return Ok(tree.clone()),
+            None if !self.rules.makes_changelog() => return Ok((tree.clone(), None)),
             None => Some(String::new()),
         };
-        // A changelog that is no text is left as it is.
-        let Some(text) = text else { return Ok(tree.clone()) };
+        let Some(text) = text else { return without("it is not UTF-8 text") };
         let blob = self.repo.write_blob(changelog_with(&text, self.line).as_bytes())?;
         let change = Change { path, entry: Some((Mode::File, blob)) };
-        Ok(TreeId(self.repo.tree_with(&tree.0, &[change])?))
+        Ok((TreeId(self.repo.tree_with(&tree.0, &[change])?), None))
     }
 
     /// The first file below `dir` that holds a key which the base's file does not; looked for before anything is written.

@@ -14,6 +14,7 @@ mod checkouts;
 mod plan;
 mod preflight;
 mod recover;
+mod said;
 mod work;
 
 use crate::judgement::candidate::CommitId;
@@ -36,7 +37,7 @@ use std::io;
 use std::path::PathBuf;
 
 pub use preflight::{Base, look};
-pub use recover::{Recovered, recover};
+pub use recover::{Recovered, recover, settle};
 pub use work::{Hands, Work};
 
 pub(crate) use attempt::weighed_tree;
@@ -151,13 +152,16 @@ impl CycleError {
 
 /// Run one cycle to its end. What an earlier process left unfinished is finished first.
 pub fn run(setup: Setup<'_>, proposer: &mut dyn Proposer, weigh: &mut dyn Weigh) -> Result<CycleEnd, CycleError> {
+    if let Some(what) = said::key_in(&setup.goal) {
+        return Err(CycleError::Target {
+            what: format!("begin: the goal holds {what}"),
+            hint: "take it out; goals are written into commits, the changelog and the record".to_owned(),
+        });
+    }
     let _lock = lock::take(&setup.hands.state.cycle_lock())?;
     let durable = setup.hands.durable()?;
     let setup = Setup { hands: setup.hands.with(&durable), ..setup };
-    for recovered in recover(setup.hands)? {
-        let text = format!("what was begun in {} is now {}", recovered.id, recovered.end.word());
-        (setup.hands.report)(Progress::Notice { text });
-    }
+    recover::tell(setup.hands)?;
     let folder = setup.hands.state.cycle(&setup.id);
     let mut work = Work::begin(setup.hands, opened(&setup, proposer)?)?;
     (setup.hands.report)(Progress::CycleStarted {

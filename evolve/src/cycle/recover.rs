@@ -6,8 +6,10 @@ use super::attempt::INTERRUPTED;
 use super::plan::{self, record};
 use super::{CycleError, Hands, Work};
 use crate::judgement::candidate::Proposal;
+use crate::judgement::progress::Progress;
 use crate::judgement::verdict::Verdict;
-use crate::store::journal::Entry;
+use crate::store::journal::{Entry, Landing};
+use crate::store::lock;
 use crate::store::record::{End, Kind};
 
 /// Something that was finished.
@@ -19,6 +21,38 @@ pub struct Recovered {
     pub kind: Kind,
     /// What became of it.
     pub end: End,
+    /// Whether it might land by itself: as it was begun, whatever is said now.
+    pub landing: Landing,
+}
+
+/// Before the base of the next cycle is fixed: finish everything that was left, and say so. Else the next cycle would work
+/// on a commit that the target leaves while this is finished.
+pub fn settle(hands: Hands<'_>) -> Result<(), CycleError> {
+    let _lock = lock::take(&hands.state.cycle_lock())?;
+    tell(hands)
+}
+
+/// Finish, and say so. The caller holds the lock.
+pub(super) fn tell(hands: Hands<'_>) -> Result<(), CycleError> {
+    for recovered in recover(hands)? {
+        (hands.report)(Progress::Notice { text: recovered.said() });
+    }
+    Ok(())
+}
+
+impl Recovered {
+    fn said(&self) -> String {
+        let end = format!("what was begun in {} is now {}", self.id, self.end.word());
+        match (self.kind, self.landing) {
+            (Kind::Cycle, Landing::Auto) => {
+                format!("{end}; it was begun with `landing: auto`, which still held for it")
+            }
+            (Kind::Cycle, Landing::Review) => {
+                format!("{end}; it was begun with `landing: review`, which still held for it")
+            }
+            _ => end,
+        }
+    }
 }
 
 /// Finish everything that was left. Doing it twice changes nothing.
@@ -35,7 +69,8 @@ pub fn recover(hands: Hands<'_>) -> Result<Vec<Recovered>, CycleError> {
         }
         work.carry_out()?;
         let end = work.known.end().unwrap_or(End::Inconclusive);
-        recovered.push(Recovered { id, kind: work.known.opened.kind, end });
+        let opened = &work.known.opened;
+        recovered.push(Recovered { id, kind: opened.kind, end, landing: opened.landing });
     }
     Ok(recovered)
 }

@@ -46,8 +46,8 @@ pub fn line(text: &str, most: usize) -> String {
 pub fn message(said: &str, fallback: &str) -> Message {
     let text = harmless(said);
     let whole = said.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    let kept = harmless(whole) == whole;
-    let mut lines = text.lines().map(str::trim_end).skip_while(|l| l.is_empty());
+    let kept = harmless(whole) == whole && !is_noise(whole);
+    let mut lines = text.lines().map(str::trim_end).skip_while(|l| l.is_empty() || is_noise(l));
     let first = if kept { lines.next().unwrap_or_default() } else { "" };
     let subject = line(first, MAX_SUBJECT);
     let subject = if subject.is_empty() { line(fallback, MAX_SUBJECT) } else { subject };
@@ -58,6 +58,24 @@ pub fn message(said: &str, fallback: &str) -> Message {
         body = format!("{}\n\n{body}", first.trim());
     }
     Message { subject, body: cut(body.trim(), MAX_BODY) }
+}
+
+/// The shortest word that may be encoded bytes, in characters.
+const ENCODED: usize = 24;
+
+/// Whether a line is no sentence: hardly a letter, or mostly encoded bytes.
+fn is_noise(line: &str) -> bool {
+    let letters = line.chars().filter(|c| c.is_alphabetic()).count();
+    let ideographs = line.chars().any(|c| c.is_alphabetic() && !c.is_lowercase() && !c.is_uppercase());
+    let of_bytes = |word: &&str| {
+        let any = |is: fn(&char) -> bool| word.chars().any(|c| is(&c));
+        let plain = word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=' | '-' | '_'));
+        let hex = word.chars().all(|c| c.is_ascii_hexdigit());
+        let mixed = any(char::is_ascii_lowercase) && any(char::is_ascii_uppercase) && any(char::is_ascii_digit);
+        word.len() >= ENCODED && plain && (hex || mixed)
+    };
+    let bytes: usize = line.split_whitespace().filter(of_bytes).map(str::len).sum();
+    (letters < 3 && !ideographs) || bytes * 2 > line.len()
 }
 
 /// The whole text without what git, a forge or a terminal would obey.
@@ -246,6 +264,14 @@ mod tests {
         let dropped = super::message("Selfsmith-Gates: all\nleft over", "the goal");
         assert_eq!((dropped.subject.as_str(), dropped.body.as_str()), ("the goal", "left over"));
         assert_eq!(super::message("", "").subject, "Change made by an agent");
+        for noise in ["42", "==> 3/3", "c2VkIC1pICdzL0FkZHMvQWRkcy8nIHNyYy9saWIucnMK", &"0a1b2c3d".repeat(8)] {
+            let mended = super::message(noise, "the goal");
+            assert_eq!((mended.subject.as_str(), mended.body.as_str()), ("the goal", ""), "{noise}");
+        }
+        for plain in ["修正", "Rename selfsmith_repo_find_all_things_of_it", "Fix src/reading/inline/senses_of_code.rs"]
+        {
+            assert_eq!(super::message(plain, "the goal").subject, plain);
+        }
     }
 
     #[test]

@@ -70,6 +70,8 @@ pub enum Progress {
     },
     /// The target moved to this commit.
     Landed {
+        /// The cycle or decision; another than the running one where a landing that was left half-done is finished.
+        cycle: String,
         /// The commit.
         commit: CommitId,
         /// The branch.

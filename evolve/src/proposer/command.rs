@@ -81,7 +81,7 @@ impl Proposer for Command {
             });
         }
         let said = finished.stdout.text(|dropped| format!("\n… {dropped} bytes left out …\n"));
-        let summary = last_paragraph(&told.harmless(&said)).unwrap_or_else(|| format!("Change made by `{shown}`"));
+        let summary = last_paragraph(&told.harmless(&said)).unwrap_or_default();
         Ok(Proposal { summary, prediction: String::new(), output: told.tail() })
     }
 }

@@ -176,7 +176,7 @@ impl Display {
                 let text = fill(EN.judged, &[("candidate", candidate), ("verdict", verdict.word())]);
                 vec![if verdict.word() == "accept" { self.look.good(&text) } else { self.look.bad(&text) }]
             }
-            Progress::Landed { commit, target } => {
+            Progress::Landed { commit, target, .. } => {
                 let target = shown(target.strip_prefix("refs/heads/").unwrap_or(target));
                 vec![self.look.good(&fill(EN.landed, &[("commit", short(&commit.0)), ("target", &target)]))]
             }

@@ -1,6 +1,7 @@
 //! The test items of a set of Rust files, and the names that their code defines.
 
 use super::Files;
+use super::by_hand::ByHand;
 use super::marks::{Mark, examples, marks};
 use super::places::{files_for_tests, logical};
 use super::tokens::{collect_idents, harness_runs, imported, parse, plain, under_test};
@@ -91,6 +92,8 @@ pub struct Inventory {
     pub macros: BTreeMap<String, String>,
     /// Where the code of a file has which mark.
     pub marks: BTreeMap<(String, Mark), Vec<Place>>,
+    /// By root: what types derive, and which traits are written by hand.
+    pub by_hand: BTreeMap<String, ByHand>,
     /// Examples in documentation, with their file.
     pub examples: Vec<(String, String)>,
     /// Files that could not be read, with why.
@@ -228,6 +231,8 @@ impl Walk<'_> {
         if !name.is_empty() && !matches!(item, syn::Item::Macro(_)) {
             self.define(&name);
         }
+        let by_hand = self.inventory.by_hand.entry(self.root.clone()).or_default();
+        by_hand.read(&item.to_token_stream(), self.file);
         if let syn::Item::Impl(block) = item {
             for member in &block.items {
                 if let ImplItem::Fn(function) = member {

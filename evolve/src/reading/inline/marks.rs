@@ -23,6 +23,14 @@ pub enum Mark {
     ReadsEnvironment,
     /// Looks at its own thread, program or variables.
     LooksAround,
+    /// Has an effect in an assertion that a release build leaves out.
+    AssertsWithEffect,
+    /// Catches panics, or says what happens at one.
+    CatchesPanics,
+    /// Asks who calls it, or where it stands.
+    AsksForPlace,
+    /// Writes by hand what tests compare, order, print or copy with.
+    ByHand,
     /// Silences a lint.
     SilencesLint,
 }
@@ -39,6 +47,12 @@ impl Mark {
             Self::LooksAround => {
                 "looks at its own thread, program or variables, by which code can tell that it is tested"
             }
+            Self::AssertsWithEffect => "does something in a `debug_assert`, which a release build leaves out",
+            Self::CatchesPanics => {
+                "catches panics or hooks into them, by which code can tell how it was built and hide that it failed"
+            }
+            Self::AsksForPlace => "asks who calls it or where it stands, by which code can tell that it is tested",
+            Self::ByHand => "writes by hand what tests compare, order, print or copy with",
             Self::SilencesLint => "silences a lint",
         }
     }
@@ -70,6 +84,9 @@ impl Scan<'_> {
             let before = |back: usize| at.checked_sub(back).and_then(|at| tokens.get(at));
             if senses::looks(&tokens, at, is_program(self.file)) {
                 self.found(Mark::LooksAround, token);
+            }
+            if let Some(mark) = senses::tells_apart(&tokens, at) {
+                self.found(mark, token);
             }
             match token {
                 TokenTree::Group(group) => {

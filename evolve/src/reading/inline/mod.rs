@@ -5,6 +5,7 @@
 //! because a name it uses was shadowed, is named. Tests that moved together with their code are fine, new ones too. It does
 //! not know what ran; `gates::tests` does. A pure function of two sets of texts; it never panics on any of them.
 
+mod by_hand;
 mod inventory;
 mod marks;
 mod places;
@@ -128,6 +129,7 @@ fn compare_on_this_stack(base: &Files, candidate: &Files) -> Compared {
     Comparison { old: &old, new: &new, unread: &old.unreadable, compared: &mut compared, taken: BTreeSet::new() }.run();
     shadows(&old, &new, &mut compared);
     marked(&old, &new, &mut compared);
+    by_hand::compare(&old, &new, &mut compared);
     examples(&old, &new, &mut compared);
     let is_new = |item: &&Item| item.is_test && !old.items.iter().any(|i| i.same_place(item));
     let came = new.items.iter().filter(is_new).count() as u64;

@@ -1,8 +1,8 @@
 //! Code that looks at its own thread, program or variables: harmless in most programs, and what code does that behaves
 //! otherwise while it is judged. Token by token; names that are put together at run time are not seen.
 
-use super::marks::literals;
-use proc_macro2::{TokenStream, TokenTree};
+use super::marks::{Mark, literals};
+use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 
 /// Functions of `std::env` that tell where the program runs.
 const OF_ENV: [&str; 7] = ["args", "args_os", "current_exe", "var", "var_os", "vars", "vars_os"];
@@ -64,6 +64,116 @@ pub fn looks(tokens: &[TokenTree], at: usize, is_program: bool) -> bool {
         Some(TokenTree::Literal(text)) => FOLDERS.iter().any(|folder| text.to_string().starts_with(folder)),
         None => false,
     }
+}
+
+/// Methods of std that change what they are called on.
+const CHANGING: [&str; 22] = [
+    "append",
+    "clear",
+    "drain",
+    "entry",
+    "extend",
+    "fetch_add",
+    "fetch_sub",
+    "get_or_insert",
+    "get_or_insert_with",
+    "insert",
+    "pop",
+    "pop_back",
+    "pop_front",
+    "push",
+    "push_back",
+    "push_front",
+    "push_str",
+    "remove",
+    "retain",
+    "set",
+    "store",
+    "truncate",
+];
+/// Macros that say where they stand.
+const PLACES: [&str; 4] = ["column", "file", "line", "module_path"];
+
+/// What the token does by which code can tell how it is built, or who calls it.
+pub fn tells_apart(tokens: &[TokenTree], at: usize) -> Option<Mark> {
+    let Some(TokenTree::Ident(name)) = tokens.get(at) else {
+        let glob = matches!(tokens.get(at), Some(TokenTree::Punct(mark)) if mark.as_char() == '*');
+        return (glob && below(tokens, at) == "panic").then_some(Mark::CatchesPanics);
+    };
+    let name = name.to_string();
+    let is = |at: Option<usize>, mark: char| is_punct(at.and_then(|at| tokens.get(at)), mark);
+    let arguments = match tokens.get(at + 2) {
+        Some(TokenTree::Group(group)) if is(Some(at + 1), '!') => Some(group.stream()),
+        _ => None,
+    };
+    match (name.as_str(), arguments) {
+        ("catch_unwind", _) => Some(Mark::CatchesPanics),
+        // Of somebody's own: a method, or a function that is defined here.
+        ("set_hook" | "take_hook" | "update_hook", _) => {
+            let before = at.checked_sub(1);
+            let defined = matches!(before.and_then(|at| tokens.get(at)), Some(TokenTree::Ident(word)) if word == "fn");
+            (!defined && !is(before, '.')).then_some(Mark::CatchesPanics)
+        }
+        ("track_caller", _) => Some(Mark::AsksForPlace),
+        ("caller", _) if below(tokens, at) == "Location" => Some(Mark::AsksForPlace),
+        (name, Some(_)) if PLACES.contains(&name) => (!is_argument(tokens, at)).then_some(Mark::AsksForPlace),
+        (name, Some(stream)) if name.starts_with("debug_assert") => {
+            has_effect(&stream, Delimiter::None).then_some(Mark::AssertsWithEffect)
+        }
+        _ => None,
+    }
+}
+
+/// Whether `name!(…)` at this place is one argument among others, as in a message, and nothing is made of it.
+fn is_argument(tokens: &[TokenTree], at: usize) -> bool {
+    let before = at.checked_sub(1).and_then(|at| tokens.get(at));
+    let after = tokens.get(at + 3);
+    let ends = |token: Option<&TokenTree>| token.is_none() || is_punct(token, ',');
+    ends(before) && ends(after)
+}
+
+/// Whether evaluating it changes something: an assignment, `&mut`, a statement, a method of std that changes its object.
+fn has_effect(stream: &TokenStream, within: Delimiter) -> bool {
+    let tokens: Vec<TokenTree> = stream.clone().into_iter().collect();
+    let get = |at: usize, back: usize| at.checked_sub(back).and_then(|at| tokens.get(at));
+    tokens.iter().enumerate().any(|(at, token)| match token {
+        TokenTree::Group(group) => has_effect(&group.stream(), group.delimiter()),
+        TokenTree::Punct(mark) if mark.as_char() == ';' => within == Delimiter::Brace,
+        TokenTree::Punct(mark) if mark.as_char() == '=' => {
+            // A message may name its arguments: `"{n}", n = 1`.
+            let named = within == Delimiter::None
+                && matches!(get(at, 1), Some(TokenTree::Ident(_)))
+                && is_punct(get(at, 2), ',');
+            assigns(&tokens, at) && !named
+        }
+        TokenTree::Ident(name) if name == "mut" => is_punct(get(at, 1), '&'),
+        TokenTree::Ident(name) => {
+            let called = is_punct(get(at, 1), '.') && matches!(tokens.get(at + 1), Some(TokenTree::Group(_)));
+            called && CHANGING.contains(&name.to_string().as_str())
+        }
+        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+    })
+}
+
+/// Whether `=` at this place assigns, and is no part of `==`, `!=`, `<=`, `>=`, `=>`, `..=`.
+fn assigns(tokens: &[TokenTree], at: usize) -> bool {
+    let joined = |at: Option<usize>| match at.and_then(|at| tokens.get(at)) {
+        Some(TokenTree::Punct(mark)) if mark.spacing() == Spacing::Joint => Some(mark.as_char()),
+        _ => None,
+    };
+    let goes_on = joined(Some(at)).is_some()
+        && matches!(tokens.get(at + 1), Some(TokenTree::Punct(next)) if matches!(next.as_char(), '=' | '>'));
+    let (last, one_before) = (joined(at.checked_sub(1)), joined(at.checked_sub(2)));
+    match last {
+        _ if goes_on => false,
+        Some('<' | '>') => one_before == last,
+        Some('=' | '!' | '.') => false,
+        _ => true,
+    }
+}
+
+fn is_punct(token: Option<&TokenTree>, mark: char) -> bool {
+    matches!(token, Some(TokenTree::Punct(found)) if found.as_char() == mark)
 }
 
 /// The name that `::` before this place stands behind.

@@ -174,6 +174,65 @@ fn code_that_looks_at_its_own_thread_program_or_variables_is_shown_with_its_line
 }
 
 #[test]
+fn code_that_can_tell_how_it_is_built_or_who_calls_it_is_shown() {
+    let body = |code: &str| format!("pub fn x(mut n: u8, v: &mut Vec<u8>) -> u8 {{ {code}; n }}");
+    let with_effect = [
+        "debug_assert!({ n = 1; true })",
+        "debug_assert_eq!(g(&mut n), 1)",
+        "debug_assert!({ f(); true })",
+        "std::debug_assert!({ n <<= 1; true }, \"why\")",
+        "debug_assert!(v.pop().is_some())",
+    ];
+    let catches = ["std::panic::catch_unwind(|| n + 1)", "std::panic::set_hook(h)", "use std::panic::*"];
+    let places =
+        ["n = u8::from(file!() == F)", "let l = std::panic::Location::caller()", "match module_path!() { _ => {} }"];
+    let cases = with_effect.iter().map(|code| (code, Mark::AssertsWithEffect));
+    let cases = cases.chain(catches.iter().map(|code| (code, Mark::CatchesPanics)));
+    for (code, mark) in cases.chain(places.iter().map(|code| (code, Mark::AsksForPlace))) {
+        assert_eq!(whats(&against(&format!("{}\n{LIB}", body(code)))), [&What::Marked(mark)], "{code}");
+    }
+    let compared = against(&format!("#[track_caller]\npub fn x() {{}}\n{LIB}"));
+    assert_eq!(whats(&compared), [&What::Marked(Mark::AsksForPlace)]);
+    for fine in [
+        "debug_assert!(n <= 1 && n != 2 && (0..=3).contains(&n), \"{m}\", m = n)",
+        "debug_assert!(matches!(f(), Point { x: 1, .. } if n >= 1))",
+        "debug_assert_eq!([0; 4].map(|b| b + 1), *t)",
+        "eprintln!(\"{}:{}\", file!(), line!())",
+        "b.set_hook(1)",
+    ] {
+        assert_eq!(whats(&against(&format!("{}\n{LIB}", body(fine)))), Vec::<&What>::new(), "{fine}");
+    }
+}
+
+#[test]
+fn a_derived_trait_that_is_written_by_hand_is_shown() {
+    let lib = |head: &str, rest: &str| format!("{head}\npub struct Point<T> {{ x: T }}\n{LIB}{rest}");
+    let to = |before: &str, after: &str, rest: &str| {
+        compare(&files(&[("src/lib.rs", &lib(before, ""))]), &files(&[("src/lib.rs", &lib(after, rest))]))
+    };
+    let equal = "impl<T> PartialEq for Point<T> { fn eq(&self, _: &Self) -> bool { true } }";
+    let derived = "#[derive(Debug, PartialEq)]";
+    let marked = [What::Marked(Mark::ByHand)];
+    let compared = to(derived, "#[derive(Debug)]", equal);
+    assert_eq!(whats_of(&compared), marked);
+    let said = compared.findings.iter().map(ToString::to_string).collect::<String>();
+    assert!(said.contains("src/lib.rs") && said.contains("(line 13: impl PartialEq for Point)"), "{said}");
+    assert_eq!(whats_of(&to("", "", &format!("fn f() {{ {equal} }}"))), marked, "also inside of a function");
+    assert_eq!(whats_of(&to(derived, "#[derive(PartialEq)]", "impl<T> std::fmt::Debug for Point<T> {}")), marked);
+    assert_eq!(whats_of(&to("#[derive(Clone)]", "", "impl<T> Clone for Point<T> where T: Copy {}")), marked);
+    for fine in [
+        "impl<T> Clone for Point<T> {}",
+        "impl<T> std::fmt::Display for Point<T> {}",
+        "impl<T> PartialEq<u8> for Point<T> {}",
+        "struct New;\nimpl PartialEq for New { fn eq(&self, _: &Self) -> bool { true } }",
+    ] {
+        assert_eq!(whats_of(&to(derived, derived, fine)), [], "{fine}");
+    }
+    let base = files(&[("src/lib.rs", &lib("", equal))]);
+    assert_eq!(whats_of(&compare(&base, &files(&[("src/lib.rs", &lib("", &equal.replace("true", "false")))]))), []);
+}
+
+#[test]
 fn a_marked_line_that_moves_is_not_new_and_one_in_place_of_another_is() {
     let with = |line: &str| format!("{LIB}\npub fn x() -> bool {{\n    {line}\n}}\n");
     let id = "std::thread::current().id() == ID";

@@ -93,6 +93,8 @@ pub fn run(arguments: EvolveArgs, around: &Surroundings) -> Result<Exit, Stop> {
 impl Run<'_> {
     /// One goal.
     pub fn one(&self, goal: &str) -> Result<CycleEnd, Stop> {
+        let report = |progress| self.display.show(&progress);
+        cycle::settle(self.place.hands(&report, self.around))?;
         let base = cycle::look(&self.place.repo, self.branch.as_deref())?;
         let given = ladder::given(self.place, &self.wishes, &self.cancel, self.around);
         // What can be seen to be missing is said before a cycle is begun and recorded.
@@ -101,7 +103,6 @@ impl Run<'_> {
         self.look_up(&base, &makings)?;
         let mut proposer = table::open(&self.spec, makings)?;
         first::install(self.place, &base, self.display, self.around);
-        let report = |progress| self.display.show(&progress);
         let setup = Setup {
             hands: self.place.hands(&report, self.around),
             base,
