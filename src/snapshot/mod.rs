@@ -16,13 +16,15 @@ mod record;
 mod restore;
 mod scan;
 mod store;
+mod terms;
 mod tree;
 
 pub use entry::{Digest, Entry, Outside, Rel, Stamp};
-pub use keeper::{Job, Keeper, Reach, Remark, Report, SnapshotError, What};
+pub use keeper::Keeper;
 pub use plan::{Doubtful, Why};
 pub use record::{Author, Label};
 pub use restore::Did;
+pub use terms::{Job, Reach, Remark, Report, SnapshotError, What};
 pub use tree::Change;
 
 use serde::{Deserialize, Serialize};
