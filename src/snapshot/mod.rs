@@ -15,6 +15,7 @@ mod plan;
 mod record;
 mod restore;
 mod scan;
+mod spot;
 mod store;
 mod terms;
 mod tree;

@@ -4,23 +4,21 @@
 //! old content is swapped out whole, looked at, and swapped back where it is another); no link is followed; no path is half
 //! written; a kill in the middle loses nothing, and the same undo finishes the rest.
 
-use super::entry::{Digest, Entry, Outside, Rel, Stamp};
+use super::entry::{Entry, Rel};
 use super::plan::{Step, Why};
 use super::scan::ASIDE;
+use super::spot::{FOLDER, Spot, disk, exchange, kind, rename_to_nothing, write};
 use super::store::Store;
 use nix::errno::Errno;
-use nix::fcntl::{AtFlags, OFlag, openat, readlinkat};
-use nix::sys::stat::{FchmodatFlags, FileStat, Mode, SFlag, fchmod, fchmodat, fstatat, mkdirat};
+use nix::fcntl::{OFlag, openat};
+use nix::sys::stat::{Mode, SFlag, mkdirat};
 use nix::unistd::{UnlinkatFlags, symlinkat, unlinkat};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
-use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
-const FOLDER: OFlag = OFlag::O_DIRECTORY.union(OFlag::O_NOFOLLOW).union(OFlag::O_CLOEXEC);
 /// Bytes of a file's own name in the name of the file that is written aside.
 const NAME: usize = 100;
 
@@ -88,12 +86,6 @@ struct Hand<'a> {
     store: &'a Store,
     left: BTreeMap<Rel, Why>,
     number: u64,
-}
-
-/// A name in an open folder.
-struct Spot {
-    folder: OwnedFd,
-    name: OsString,
 }
 
 /// A step whose new content lies beside its place.
@@ -288,140 +280,6 @@ impl Hand<'_> {
     }
 }
 
-impl Spot {
-    fn named(&self, name: &OsStr) -> Spotted<'_> {
-        Spotted { folder: &self.folder, name: name.to_owned() }
-    }
-
-    fn here(&self) -> Spotted<'_> {
-        self.named(&self.name)
-    }
-
-    fn is(&self, entry: &Option<Entry>) -> bool {
-        self.here().is(entry)
-    }
-
-    /// Of a folder, whether it can be read or not.
-    fn set_mode(&self, mode: u32) -> Result<(), Why> {
-        let bits = Mode::from_bits_truncate(mode);
-        match openat(&self.folder, self.name.as_os_str(), FOLDER, Mode::empty()) {
-            Ok(folder) => fchmod(folder, bits).map_err(disk),
-            Err(Errno::EACCES) => {
-                fchmodat(&self.folder, self.name.as_os_str(), bits, FchmodatFlags::NoFollowSymlink).map_err(disk)
-            }
-            Err(error) => Err(disk(error)),
-        }
-    }
-
-    fn stat(&self) -> Option<FileStat> {
-        self.here().stat()
-    }
-
-    fn entry(&self) -> Option<Entry> {
-        self.here().entry()
-    }
-}
-
-/// What stands at a name.
-struct Spotted<'a> {
-    folder: &'a OwnedFd,
-    name: OsString,
-}
-
-impl Spotted<'_> {
-    /// Whether this stands there. What is not kept is known by its stamp.
-    fn is(&self, entry: &Option<Entry>) -> bool {
-        match entry {
-            None => self.stat().is_none(),
-            Some(Entry::Outside { stamp, .. }) => self.stat().is_some_and(|stat| same(&stamp_of(&stat), stamp)),
-            Some(entry @ Entry::File { size, .. }) => {
-                let size_fits = self.stat().is_some_and(|stat| u64::try_from(stat.st_size) == Ok(*size));
-                size_fits && self.entry().as_ref() == Some(entry)
-            }
-            Some(entry) => self.entry().as_ref() == Some(entry),
-        }
-    }
-
-    fn stat(&self) -> Option<FileStat> {
-        fstatat(self.folder, self.name.as_os_str(), AtFlags::AT_SYMLINK_NOFOLLOW).ok()
-    }
-
-    fn entry(&self) -> Option<Entry> {
-        let stat = self.stat()?;
-        let stamp = stamp_of(&stat);
-        Some(match kind(&stat) {
-            SFlag::S_IFDIR => Entry::Folder { mode: stamp.permissions() },
-            SFlag::S_IFLNK => {
-                let target = readlinkat(self.folder, self.name.as_os_str()).ok()?;
-                Entry::Link { target: Rel::new(target.as_bytes().to_vec()) }
-            }
-            SFlag::S_IFREG => match self.read() {
-                Some(bytes) => {
-                    Entry::File { mode: stamp.permissions(), size: bytes.len() as u64, digest: Digest::of(&bytes) }
-                }
-                None => Entry::Outside { why: Outside::Unreadable, stamp },
-            },
-            _ => Entry::Outside { why: Outside::NoFile, stamp },
-        })
-    }
-
-    fn read(&self) -> Option<Vec<u8>> {
-        let flags = OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
-        let mut file = File::from(openat(self.folder, self.name.as_os_str(), flags, Mode::empty()).ok()?);
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).ok()?;
-        Some(bytes)
-    }
-}
-
-fn write(folder: &OwnedFd, name: &OsStr, bytes: &[u8], mode: u32) -> Result<(), Why> {
-    let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
-    let mut file = File::from(openat(folder, name, flags, Mode::S_IRUSR | Mode::S_IWUSR).map_err(disk)?);
-    file.write_all(bytes).map_err(|error| Why::Disk(error.to_string()))?;
-    fchmod(&file, Mode::from_bits_truncate(mode)).map_err(disk)
-}
-
-/// Puts what lies aside in the place of what is expected there, which lies aside then; changes nothing where it is not.
-fn exchange(spot: &Spot, aside: &OsStr, expected: &Option<Entry>) -> Result<(), Why> {
-    #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    {
-        use nix::fcntl::{RenameFlags, renameat2};
-        let swap = || renameat2(&spot.folder, aside, &spot.folder, spot.name.as_os_str(), RenameFlags::RENAME_EXCHANGE);
-        match swap() {
-            Ok(()) if spot.named(aside).is(expected) => return Ok(()),
-            Ok(()) => {
-                swap().map_err(disk)?;
-                return Err(Why::Changed);
-            }
-            Err(Errno::ENOENT) => return Err(Why::Changed),
-            // This file system cannot exchange.
-            Err(Errno::EINVAL | Errno::ENOSYS | Errno::EOPNOTSUPP) => {}
-            Err(error) => return Err(disk(error)),
-        }
-    }
-    if !spot.is(expected) {
-        return Err(Why::Changed);
-    }
-    // The caller finds nothing aside any more.
-    nix::fcntl::renameat(&spot.folder, aside, &spot.folder, spot.name.as_os_str()).map_err(disk)
-}
-
-/// Renames, but never over something.
-fn rename_to_nothing(folder: &OwnedFd, from: &OsStr, to: &OsStr) -> Result<(), Errno> {
-    #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    {
-        use nix::fcntl::{RenameFlags, renameat2};
-        match renameat2(folder, from, folder, to, RenameFlags::RENAME_NOREPLACE) {
-            Err(Errno::EINVAL | Errno::ENOSYS | Errno::EOPNOTSUPP) => {}
-            done => return done,
-        }
-    }
-    if fstatat(folder, to, AtFlags::AT_SYMLINK_NOFOLLOW).is_ok() {
-        return Err(Errno::EEXIST);
-    }
-    nix::fcntl::renameat(folder, from, folder, to)
-}
-
 #[cfg(target_os = "linux")]
 const PATH_ONLY: OFlag = OFlag::O_PATH;
 #[cfg(not(target_os = "linux"))]
@@ -441,32 +299,9 @@ fn link(entry: &Option<Entry>) -> Option<&Rel> {
     if let Some(Entry::Link { target }) = entry { Some(target) } else { None }
 }
 
-fn kind(stat: &FileStat) -> SFlag {
-    SFlag::from_bits_truncate(stat.st_mode) & SFlag::S_IFMT
-}
-
-fn stamp_of(stat: &FileStat) -> Stamp {
-    Stamp {
-        size: u64::try_from(stat.st_size).unwrap_or(0),
-        ino: stat.st_ino,
-        mtime: (stat.st_mtime, stat.st_mtime_nsec),
-        ctime: (stat.st_ctime, stat.st_ctime_nsec),
-        mode: stat.st_mode,
-    }
-}
-
-/// The time of the last change of anything moves with every renaming.
-fn same(a: &Stamp, b: &Stamp) -> bool {
-    (a.size, a.ino, a.mtime, a.mode) == (b.size, b.ino, b.mtime, b.mode)
-}
-
 fn gone(error: Errno) -> Why {
     match error {
         Errno::ENOENT | Errno::ENOTDIR | Errno::ELOOP => Why::Changed,
         other => disk(other),
     }
-}
-
-fn disk(error: Errno) -> Why {
-    Why::Disk(std::io::Error::from(error).to_string())
 }
