@@ -11,7 +11,7 @@ use super::spot::{FOLDER, Spot, disk, exchange, kind, rename_to_nothing, write};
 use super::store::Store;
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, openat};
-use nix::sys::stat::{Mode, SFlag, mkdirat};
+use nix::sys::stat::{Mode, SFlag, fchmod, fstat, mkdirat};
 use nix::unistd::{UnlinkatFlags, symlinkat, unlinkat};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -19,6 +19,8 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
+/// What its owner may do with a folder in which something is to change.
+const OWNER: u32 = 0o700;
 /// Bytes of a file's own name in the name of the file that is written aside.
 const NAME: usize = 100;
 
@@ -49,14 +51,16 @@ pub struct Done {
 pub fn restore(root: &Path, steps: &[Step], store: &Store) -> Result<Done, Errno> {
     let opened = nix::fcntl::open(root, FOLDER, Mode::empty())?;
     let mut hand = Hand { path: root.to_owned(), root: opened, store, left: BTreeMap::new(), number: 0 };
-    hand.sweep(steps);
     hand.each(steps.iter(), Hand::open_up);
+    let closed = hand.open_closed(steps);
+    hand.sweep(steps);
     // What stands in the way goes first, from the inside out; folders come back from the outside in; their modes at last,
     // so that a folder that is not to be written can be filled.
     hand.each(steps.iter().rev().filter(|step| goes_first(step)), Hand::remove);
     hand.each(steps.iter().filter(|step| is_folder(&step.target)), Hand::make_folder);
     hand.put_back(steps);
     hand.each(steps.iter().rev().filter(|step| is_folder(&step.target)), Hand::set_mode);
+    hand.close_again(closed);
     let done = |step: &Step| match (&step.expected, &step.target) {
         (_, None) => Did::Removed,
         (None, Some(_)) => Did::BroughtBack,
@@ -162,6 +166,48 @@ impl Hand<'_> {
     fn set_mode(&mut self, step: &Step) -> Result<(), Why> {
         let Some(Entry::Folder { mode }) = step.target else { return Ok(()) };
         self.spot(&step.path).map_err(gone)?.set_mode(mode)
+    }
+
+    /// Folders that their owner may not write in, and in which something is to be done: they are opened for their owner. The
+    /// answer has their paths and modes, the outer ones first; none whose mode a step sets.
+    fn open_closed(&self, steps: &[Step]) -> Vec<(Rel, u32)> {
+        let above = |step: &Step| std::iter::successors(step.path.split(), |(folder, _)| folder.split());
+        let folders: BTreeSet<Rel> = steps.iter().flat_map(above).map(|(folder, _)| folder).collect();
+        let mut closed = Vec::new();
+        for folder in folders {
+            let Some(mode) = self.folder_mode(&folder).filter(|mode| mode & OWNER != OWNER) else { continue };
+            if self.set_folder_mode(&folder, mode | OWNER).is_ok() {
+                closed.push((folder, mode));
+            }
+        }
+        let set = |folder: &Rel| steps.iter().any(|step| step.path == *folder && is_folder(&step.target));
+        closed.retain(|(folder, _)| !set(folder));
+        closed
+    }
+
+    /// The inner ones first: an outer one may be in the way. One that is gone, as it should be, is none any more.
+    fn close_again(&self, closed: Vec<(Rel, u32)>) {
+        for (folder, mode) in closed.into_iter().rev() {
+            if self.folder_mode(&folder) == Some(mode | OWNER) {
+                // It was changed a moment ago, so it can be changed back; where it cannot, it is open to its owner alone.
+                let _ = self.set_folder_mode(&folder, mode);
+            }
+        }
+    }
+
+    fn folder_mode(&self, folder: &Rel) -> Option<u32> {
+        let stat = match folder.split() {
+            Some(_) => self.spot(folder).ok()?.stat()?,
+            None => fstat(&self.root).ok()?,
+        };
+        (kind(&stat) == SFlag::S_IFDIR).then_some(stat.st_mode & 0o7777)
+    }
+
+    fn set_folder_mode(&self, folder: &Rel, mode: u32) -> Result<(), Why> {
+        match folder.split() {
+            Some(_) => self.spot(folder).map_err(gone)?.set_mode(mode),
+            None => fchmod(&self.root, Mode::from_bits_truncate(mode)).map_err(disk),
+        }
     }
 
     /// New contents are all written aside and are on the disk before the first of them takes its place.

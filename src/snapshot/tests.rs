@@ -357,6 +357,40 @@ fn contents_are_kept_where_only_their_owner_can_read_them() {
     }
 }
 
+#[test]
+fn what_happened_in_a_folder_that_is_closed_to_its_owner_is_taken_back() {
+    let mut world = world();
+    let mode = |world: &World, path: &str, mode| {
+        fs::set_permissions(world.root().join(path), fs::Permissions::from_mode(mode)).expect("mode");
+    };
+    world.write("kept/a", "one");
+    world.write("kept/gone", "two");
+    world.write("outer/inner/a", "three");
+    for path in ["kept", "outer/inner", "outer"] {
+        mode(&world, path, 0o500);
+    }
+    let all = world.all();
+    world.turn(|world| {
+        // As an ordinary user it takes a command that opens the folder first, as a build script or `rm -rf` by hand does.
+        for path in ["kept", "outer", "outer/inner"] {
+            mode(world, path, 0o700);
+        }
+        fs::write(world.root().join("kept/a"), "ONE").expect("written");
+        fs::remove_file(world.root().join("kept/gone")).expect("removed");
+        fs::write(world.root().join("outer/inner/new"), "new").expect("written");
+        world.write("made/deep/new", "new");
+        for path in ["kept", "outer/inner", "outer", "made/deep", "made"] {
+            mode(world, path, 0o500);
+        }
+    });
+    assert_eq!(left(&world.undo()), vec![]);
+    assert_eq!(world.all(), all);
+    // So that the folder of this test can be removed by whoever runs it.
+    for path in ["kept", "outer", "outer/inner"] {
+        mode(&world, path, 0o700);
+    }
+}
+
 /// Something that may happen to a path.
 #[derive(Debug, Clone)]
 enum Act {
