@@ -43,6 +43,7 @@ facts! {
     red_scenario_stays_red = "red-scenario-stays-red";
     refactor = "refactor";
     runner_planted = "runner-planted";
+    scenario_with_a_model = "scenario-with-a-model";
     sealed_file_edited = "sealed-file-edited";
     symlink_out = "symlink-out";
     test_changes_files = "test-changes-files";

@@ -145,6 +145,9 @@ pub fn run(program: &Path, folder: &Path, options: &Options) -> Result<Outcome, 
 /// The folders of one case; they go when it is dropped.
 struct World {
     folder: tempfile::TempDir,
+    /// Where the model's socket lies: a short path whatever the scratch folder's is, as such paths must be (108 bytes).
+    /// Only for a room.
+    door: Option<tempfile::TempDir>,
     /// The workspace as the program sees it.
     root: PathBuf,
     home: PathBuf,
@@ -160,10 +163,11 @@ impl World {
         fs::create_dir(&home)?;
         tree::write(before, &workspace)?;
         Ok(match options.place {
-            Place::Here => Self { root: workspace, home, folder },
+            Place::Here => Self { root: workspace, home, folder, door: None },
             Place::Room(_) => {
                 selfsmith_sandbox::give_to_room(&workspace).map_err(io::Error::other)?;
-                Self { root: PathBuf::from("/workspace"), home: PathBuf::from("/tmp/home"), folder }
+                let door = Some(tempfile::Builder::new().prefix("selfsmith-case-").tempdir()?);
+                Self { root: PathBuf::from("/workspace"), home: PathBuf::from("/tmp/home"), folder, door }
             }
         })
     }
@@ -173,7 +177,7 @@ impl World {
     }
 
     fn socket(&self) -> PathBuf {
-        self.folder.path().join("model.sock")
+        self.door.as_ref().unwrap_or(&self.folder).path().join("model.sock")
     }
 
     fn serve(&self, options: &Options, model: Arc<ScriptedModel>) -> Result<(Server, String), CassetteError> {
@@ -186,7 +190,11 @@ impl World {
                 Ok((server, url))
             }
             Place::Room(_) => {
-                let listener = UnixListener::bind(self.socket()).map_err(bound(self.socket().display().to_string()))?;
+                let socket = self.socket();
+                let listener = UnixListener::bind(&socket).map_err(bound(socket.display().to_string()))?;
+                // Whoever runs in the room is another user where the judge is root.
+                let given = selfsmith_sandbox::give_to_room(&socket).map_err(std::io::Error::other);
+                given.map_err(bound(socket.display().to_string()))?;
                 let server = serve(Listener::Unix(listener), model)?;
                 Ok((server, format!("http://127.0.0.1:{ROOM_PORT}/v1")))
             }

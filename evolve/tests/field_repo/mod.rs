@@ -96,7 +96,9 @@ fn new_slots() -> PathBuf {
             fs::remove_dir_all(old.path()).expect("nobody uses it");
         }
     }
-    all.join(format!("{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed)))
+    let number = MADE.fetch_add(1, Ordering::Relaxed);
+    // As long as a person's state folder may be: no socket can be bound below it.
+    all.join(format!("{}-{number}-{}", std::process::id(), "long".repeat(20)))
 }
 
 /// Names of the folders.
