@@ -2,12 +2,15 @@
 //! whose output does not vary. They are replayed with `--strict`, so that a change to a prompt, a tool's text or a result that
 //! the model would see makes them fail. They hold the wire and the texts still; they do not show that a model succeeds.
 //!
-//! After such a change: serve the replies of the cassette, record with `--cassette record`, read the difference, and say in
-//! the commit which turn misled.
+//! After such a change `SELFSMITH_BLESS=1 cargo test --test by_hand` records them again: the same replies, whatever the requests
+//! say now. Read the difference, and say in the commit which turn misled.
 
+use selfsmith_cassette::{Listener, Normaliser, Player, PlayerHandler, Tape, serve};
 use std::fs;
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
 
 const FIX: &str = "Three tests of this crate fail. Make them pass without touching the tests.";
 const ADD: &str = "Add a function `compact(pages: &[u32]) -> String` to this crate that is the inverse of `pages` (so \
@@ -34,7 +37,9 @@ fn replay(channel: &str, prompt: &str) -> tempfile::TempDir {
     let project = folder.path().join("project");
     copy(&here.join("project"), &project);
     let home = folder.path().join("home");
-    let output = Command::new(env!("CARGO_BIN_EXE_selfsmith-agent"))
+    let cassette = here.join(format!("{channel}-channel.jsonl"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_selfsmith-agent"));
+    command
         .current_dir(&project)
         .env("XDG_STATE_HOME", home.join("state"))
         .env("XDG_CONFIG_HOME", home.join("config"))
@@ -42,13 +47,25 @@ fn replay(channel: &str, prompt: &str) -> tempfile::TempDir {
         .env("SELFSMITH_API_KEY", "none")
         .env("SELFSMITH_MODEL", "manual")
         .env_remove("CARGO_TARGET_DIR")
-        .args(["exec", "--approval", "auto", "--channel", channel, "--strict", "--cassette", "replay"])
-        .arg(here.join(format!("{channel}-channel.jsonl")))
-        .arg(prompt)
-        .output()
-        .expect("the program starts");
+        .args(["exec", "--approval", "auto", "--channel", channel]);
+    let blessed = std::env::var_os("SELFSMITH_BLESS").map(|_| {
+        let replies = Player::new(Tape::read(&cassette).expect("a cassette"), Normaliser::default());
+        let listener = Listener::Tcp(TcpListener::bind(("127.0.0.1", 0)).expect("a port"));
+        let server = serve(listener, Arc::new(PlayerHandler::new(replies, false))).expect("a server");
+        command.env("SELFSMITH_BASE_URL", server.base_url().expect("an address"));
+        let new = folder.path().join("new.jsonl");
+        command.args(["--cassette", "record"]).arg(&new);
+        (server, new)
+    });
+    if blessed.is_none() {
+        command.args(["--strict", "--cassette", "replay"]).arg(&cassette);
+    }
+    let output = command.arg(prompt).output().expect("the program starts");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{}\n{said}", output.status);
+    if let Some((_, new)) = blessed {
+        fs::copy(new, cassette).expect("the cassette can be written");
+    }
     folder
 }
 
