@@ -327,6 +327,7 @@ fn tool_texts(specs: &[ToolSpec]) -> Vec<ToolText> {
         name: spec.name.to_owned(),
         description: spec.description.clone(),
         form: text_channel::form(spec),
+        arguments: text_channel::arguments(spec),
     };
     specs.iter().map(text).collect()
 }
@@ -374,9 +375,12 @@ mod tests {
             root: "/home/me/project".to_owned(),
             date: "2026-11-30".to_owned(),
         };
-        let text = prompts.system("text", &tool_texts(&all_specs()), &told).expect("it renders");
-        // About four bytes a token: 3,000 tokens.
-        assert!(text.len() < 12_000, "{} bytes", text.len());
+        let specs = all_specs();
+        let size = |channel| prompts.system(channel, &tool_texts(&specs), &told).expect("it renders").len();
+        // About four bytes a token: 2,500 tokens, sent with every request.
+        let tools = serde_json::to_string(&crate::query::spell::tools(&specs)).expect("it is JSON").len();
+        assert!(size("native") + tools < 9_800, "{} and {tools} bytes", size("native"));
+        assert!(size("text") < 9_800, "{} bytes", size("text"));
     }
 
     #[test]

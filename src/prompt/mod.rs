@@ -72,6 +72,8 @@ pub struct ToolText {
     pub description: String,
     /// How its block is written.
     pub form: String,
+    /// Its arguments in words; may be empty.
+    pub arguments: String,
 }
 
 /// What the layers are told of the machine.
@@ -278,7 +280,8 @@ mod tests {
 
     fn view() -> ToolText {
         let form = "<view path=\"…\"/>".to_owned();
-        ToolText { name: "view".to_owned(), description: "Show a file.".to_owned(), form }
+        let arguments = "Optional: `start_line` (integer).".to_owned();
+        ToolText { name: "view".to_owned(), description: "Show a file.".to_owned(), form, arguments }
     }
 
     fn folder_with(change: impl Fn(&Path)) -> tempfile::TempDir {

@@ -35,9 +35,22 @@ pub fn tools(tools: &[ToolSpec]) -> Vec<Value> {
         .iter()
         .map(|tool| {
             json!({"type": "function", "function": {
-                "name": tool.name, "description": tool.description, "parameters": tool.schema}})
+                "name": tool.name, "description": tool.description, "parameters": said(&tool.schema)}})
         })
         .collect()
+}
+
+/// A schema as the model reads it: that a path or a command is not empty goes without saying, and every byte is sent with
+/// every request.
+fn said(schema: &Value) -> Value {
+    let mut schema = schema.clone();
+    let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
+    for property in properties.into_iter().flat_map(|all| all.values_mut()) {
+        if let Some(property) = property.as_object_mut() {
+            property.remove("minLength");
+        }
+    }
+    schema
 }
 
 /// The estimate's text of a message: everything that costs tokens.

@@ -195,9 +195,9 @@ impl Tool for Bash {
         json!({
             "type": "object",
             "properties": {
-                "command": { "type": "string", "minLength": 1, "description": "the command line, as bash reads it" },
-                "timeout_s": { "type": "integer", "description": "seconds after which it is ended" },
-                "background": { "type": "boolean", "description": "true: start it and go on; the answer names its job number" },
+                "command": { "type": "string", "minLength": 1 },
+                "timeout_s": { "type": "integer", "description": "end it, and all that it started, after so many seconds" },
+                "background": { "type": "boolean", "description": "start it as a job and go on, as for a server" },
             },
             "required": ["command"],
         })

@@ -55,8 +55,8 @@ impl Tool for Commit {
         json!({
             "type": "object",
             "properties": {
-                "message": { "type": "string", "minLength": 1, "description": "the whole message" },
-                "paths": { "type": "string", "description": "files or folders, a line each; left out: everything that differs" },
+                "message": { "type": "string", "minLength": 1 },
+                "paths": { "type": "string", "description": "a line each; left out: everything that differs" },
             },
             "required": ["message"],
         })

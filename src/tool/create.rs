@@ -36,7 +36,7 @@ impl Tool for Create {
     }
 
     fn schema(&self) -> Value {
-        whole::schema("the new file, relative to the root", "its whole text")
+        whole::schema()
     }
 
     fn body(&self) -> Option<&'static str> {

@@ -37,8 +37,8 @@ impl Tool for GlobSearch {
         json!({
             "type": "object",
             "properties": {
-                "pattern": { "type": "string", "minLength": 1, "description": "glob, such as **/*.rs or Cargo.*" },
-                "path": { "type": "string", "description": "folder to search, instead of the whole workspace" },
+                "pattern": { "type": "string", "minLength": 1, "description": "glob such as src/**/*.rs; without a slash it is about the name alone, in any folder" },
+                "path": { "type": "string", "description": "folder to search in" },
             },
             "required": ["pattern"],
         })

@@ -166,12 +166,12 @@ impl Tool for GrepSearch {
         json!({
             "type": "object",
             "properties": {
-                "pattern": { "type": "string", "minLength": 1, "description": "regular expression, one line" },
-                "path": { "type": "string", "description": "file or folder to search, instead of the whole workspace" },
-                "glob": { "type": "string", "description": "only files like this, such as **/*.rs" },
+                "pattern": { "type": "string", "minLength": 1, "description": "in Rust's syntax, for one line; escape ( [ . { to mean them" },
+                "path": { "type": "string", "description": "file or folder to search in" },
+                "glob": { "type": "string", "description": "only such files: **/*.rs" },
                 "ignore_case": { "type": "boolean" },
-                "context": { "type": "integer", "description": "lines to show around each match, at most 10" },
-                "max_matches": { "type": "integer", "description": "default 100, at most 1000" },
+                "context": { "type": "integer", "description": "lines around each, at most 10" },
+                "max_matches": { "type": "integer", "description": "default 100" },
             },
             "required": ["pattern"],
         })

@@ -37,9 +37,9 @@ impl Tool for Job {
         json!({
             "type": "object",
             "properties": {
-                "job": { "type": "string", "description": "its number; left out: all jobs are listed" },
+                "job": { "type": "string", "description": "its number; left out: list them" },
                 "action": { "type": "string", "enum": ["list", "read", "wait", "end"], "description": "default read" },
-                "timeout_s": { "type": "integer", "description": "seconds to wait for its end; default 30" },
+                "timeout_s": { "type": "integer", "description": "how long to wait; default 30" },
             },
             "required": [],
         })

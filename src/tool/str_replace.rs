@@ -161,18 +161,18 @@ impl Tool for StrReplace {
     }
 
     fn schema(&self) -> Value {
-        let old = json!({ "type": "string", "description": "text that stands in the file, exactly once" });
-        let new = json!({ "type": "string", "description": "text to put in its place" });
+        let old = json!({ "type": "string", "description": "stands in the file exactly once" });
+        let new = json!({ "type": "string" });
         json!({
             "type": "object",
             "properties": {
-                "path": { "type": "string", "minLength": 1, "description": "the file, relative to the root" },
+                "path": { "type": "string", "minLength": 1 },
                 "old": old,
                 "new": new,
-                "replace_all": { "type": "boolean", "description": "replace every occurrence" },
+                "replace_all": { "type": "boolean", "description": "every occurrence" },
                 "edits": {
                     "type": "array",
-                    "description": "further replacements in the same file, made after the first; all or none",
+                    "description": "further ones in the same file, each made after the one before; all or none",
                     "items": {
                         "type": "object",
                         "properties": { "old": old, "new": new },

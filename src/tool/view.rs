@@ -113,9 +113,9 @@ impl Tool for View {
         json!({
             "type": "object",
             "properties": {
-                "path": { "type": "string", "minLength": 1, "description": "file or folder, relative to the root" },
-                "start_line": { "type": "integer", "description": "first line to show, from 1 on" },
-                "end_line": { "type": "integer", "description": "last line to show" },
+                "path": { "type": "string", "minLength": 1, "description": "file or folder" },
+                "start_line": { "type": "integer", "description": "from 1 on" },
+                "end_line": { "type": "integer", "description": "shown too" },
             },
             "required": ["path"],
         })

@@ -9,13 +9,13 @@ use serde_json::{Map, Value, json};
 /// Name of the argument with the text; the body of the tag on the text channel.
 pub const CONTENT: &str = "content";
 
-/// The schema of such a tool; `path` and `content` tell what the two arguments are.
-pub fn schema(path: &str, content: &str) -> Value {
+/// The schema of such a tool; the names of the two arguments say all.
+pub fn schema() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "path": { "type": "string", "minLength": 1, "description": path },
-            CONTENT: { "type": "string", "description": content },
+            "path": { "type": "string", "minLength": 1 },
+            CONTENT: { "type": "string" },
         },
         "required": ["path", CONTENT],
     })

@@ -73,7 +73,7 @@ impl Tool for WriteFile {
     }
 
     fn schema(&self) -> Value {
-        whole::schema("the file, relative to the root", "its whole new text")
+        whole::schema()
     }
 
     fn body(&self) -> Option<&'static str> {

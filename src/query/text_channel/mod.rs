@@ -23,7 +23,7 @@ mod tag;
 mod unclosed;
 
 pub use admit::typed_arguments;
-pub use form::form;
+pub use form::{arguments, form};
 pub use frame::{fence_marks, out_of_fence};
 pub use holder::{Holder, Shown};
 
