@@ -41,6 +41,15 @@ fn the_recorded_improvement_still_fits_the_project() {
     assert!(table.contains("mod version;") && table.contains("    version::COMMAND,"), "{table}");
     assert!(read("src/texts/en.rs").contains("about_version:") && read("src/texts/mod.rs").contains("about_version:"));
     assert!(project.join("tests/scenarios/version-tells-which-agent-this-is/case.yaml").is_file());
+    // The judge would turn it away for that, long before anything is compiled.
+    let formatted = Command::new("rustfmt")
+        .current_dir(&project)
+        .args(["--check", "--edition", "2024", "--config-path"])
+        .arg(here.join("../rustfmt.toml"))
+        .args(["src/terminal/repl/commands/mod.rs", "src/texts/mod.rs"])
+        .output()
+        .expect("rustfmt is part of the toolchain");
+    assert!(formatted.status.success(), "{}", String::from_utf8_lossy(&formatted.stdout));
 }
 
 /// Copy a folder and what is in it.

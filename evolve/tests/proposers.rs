@@ -19,10 +19,21 @@ fn command(line: &str, cwd: &Path) -> Command {
 }
 
 const fn task<'a>(dir: &'a Path, diagnostics: Option<&'a str>) -> Task<'a> {
-    Task { cycle: "c", goal: "Say hello to $USER", dir, attempt: 0, diagnostics }
+    Task { cycle: "c", goal: "Say hello to $USER", dir, target: None, attempt: 0, diagnostics }
 }
 
 fn quiet(_: Progress) {}
+
+#[test]
+fn a_target_folder_that_is_lent_is_cargos_and_can_be_written() {
+    let (dir, target) = (tempfile::tempdir().expect("temporary folder"), tempfile::tempdir().expect("another"));
+    fs::write(target.path().join("built"), "by the judge").expect("file");
+    let line = r#"sh -c 'cat "$CARGO_TARGET_DIR/built"; echo more > "$CARGO_TARGET_DIR/mine"'"#;
+    let task = Task { target: Some(target.path()), ..task(dir.path(), None) };
+    let proposal = command(line, dir.path()).propose(task, &quiet).expect("proposes");
+    assert_eq!(proposal.summary, "by the judge");
+    assert_eq!(fs::read_to_string(target.path().join("mine")).expect("reads"), "more\n");
+}
 
 #[test]
 fn a_command_gets_the_goal_and_its_files_come_back() {

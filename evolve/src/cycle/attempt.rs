@@ -54,13 +54,23 @@ pub(super) fn attempts(
     let dir = work.folder().candidate();
     let seen = compose::visible(setup.hands.repo, &setup.base.tree)?;
     setup.hands.repo.materialise(&seen.0, &dir, &[])?;
+    let lent = match weigh.lend() {
+        Ok(lent) => lent,
+        Err(e) => return Ok(Some(unweighed(&e, &setup.cancel))),
+    };
     let mut diagnostics: Option<String> = None;
     for attempt in 0..=setup.max_repairs {
         if let Some(stopped) = interrupted() {
             return Ok(Some(stopped));
         }
-        let task =
-            Task { cycle: &setup.id, goal: &setup.goal, dir: &dir, attempt, diagnostics: diagnostics.as_deref() };
+        let task = Task {
+            cycle: &setup.id,
+            goal: &setup.goal,
+            dir: &dir,
+            target: lent.as_ref().map(|lent| lent.path()),
+            attempt,
+            diagnostics: diagnostics.as_deref(),
+        };
         if let Some(stopped) = one(setup, work, &baseline, (task, proposer), weigh)? {
             return Ok(Some(stopped));
         }

@@ -5,6 +5,7 @@ use crate::judgement::gate::{GateName, GateReport};
 use crate::judgement::progress::Report;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::path::Path;
 
 /// What is known of the base before anything is judged; cached by tree, toolchain and gate settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,8 +31,18 @@ pub struct Weighed {
 pub trait Weigh {
     /// Learn the base. An error means that the base cannot be judged at all: the reason and what to do.
     fn baseline(&mut self, base: &CommitId, tree: &TreeId, report: Report<'_>) -> Result<Baseline, WeighError>;
+    /// A folder with what is built of the base already, for the proposer's own builds; none where there is nothing to lend.
+    fn lend(&mut self) -> Result<Option<Box<dyn Lent>>, WeighError> {
+        Ok(None)
+    }
     /// Run the gates on a candidate, cheapest first, ending at the first failure.
     fn weigh(&mut self, candidate: &Candidate, baseline: &Baseline, report: Report<'_>) -> Result<Weighed, WeighError>;
+}
+
+/// A folder that is there as long as this is.
+pub trait Lent {
+    /// Where it lies.
+    fn path(&self) -> &Path;
 }
 
 /// Why nothing could be weighed. The cycle ends inconclusive.

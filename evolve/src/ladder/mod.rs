@@ -12,7 +12,7 @@ use crate::judgement::candidate::{Candidate, CommitId, TreeId};
 use crate::judgement::defence::Defence;
 use crate::judgement::gate::{GateName, GateOutcome, GateReport};
 use crate::judgement::progress::{Progress, Report};
-use crate::judgement::weigh::{Baseline, Weigh, WeighError, Weighed};
+use crate::judgement::weigh::{Baseline, Lent, Weigh, WeighError, Weighed};
 use crate::ladder::baseline::Facts;
 use crate::reading::compiled::Unit;
 use crate::reading::inline::{self, Compared};
@@ -71,6 +71,12 @@ impl Ladder {
 impl Weigh for Ladder {
     fn baseline(&mut self, _base: &CommitId, tree: &TreeId, report: Report<'_>) -> Result<Baseline, WeighError> {
         Ok(self.learn(tree, report)?.facts.baseline())
+    }
+
+    fn lend(&mut self) -> Result<Option<Box<dyn Lent>>, WeighError> {
+        let Some(learned) = &self.learned else { return Ok(None) };
+        let lent = learned.shop.slot.lend().map_err(WorkshopError::from)?;
+        Ok(lent.map(|lent| Box::new(lent) as Box<dyn Lent>))
     }
 
     fn weigh(&mut self, candidate: &Candidate, _: &Baseline, report: Report<'_>) -> Result<Weighed, WeighError> {

@@ -84,6 +84,7 @@ impl Agent {
             shown: "selfsmith-agent exec".to_owned(),
             argv,
             dir: task.dir,
+            target: task.target,
             binds,
             set,
             stdin,
@@ -256,6 +257,7 @@ mod tests {
             cycle: "c",
             goal: "print {diagnostics}",
             dir: Path::new("/"),
+            target: None,
             attempt: 1,
             diagnostics: Some("E0308"),
         };

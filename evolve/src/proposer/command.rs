@@ -70,7 +70,16 @@ impl Proposer for Command {
         }
         let shown = shell_words::join(&self.words);
         let mut told = Told::new(&self.words, &binds);
-        let run = Run { shown: shown.clone(), argv, dir: task.dir, binds, set, stdin: stdin.into_bytes(), relay: None };
+        let run = Run {
+            shown: shown.clone(),
+            argv,
+            dir: task.dir,
+            target: task.target,
+            binds,
+            set,
+            stdin: stdin.into_bytes(),
+            relay: None,
+        };
         let finished = room::run(&self.kit, run, &mut |stream, bytes| told.push(stream, bytes, report))?;
         told.end(report);
         if finished.end != End::Exit(0) {

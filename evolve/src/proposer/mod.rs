@@ -23,6 +23,8 @@ pub struct Task<'a> {
     /// The directory to edit: the base's files without `.git`, `evals/` and `evolve/tests/`; at a repair, the files as the
     /// proposer left them.
     pub dir: &'a Path,
+    /// A target folder for cargo with the base's dependencies built, to use as it likes; none where there is none.
+    pub target: Option<&'a Path>,
     /// 0 at first; n for the n-th repair.
     pub attempt: u32,
     /// At a repair: which gate failed, and the diagnostics, bounded.

@@ -13,6 +13,8 @@ use std::time::Duration;
 
 /// Where the candidate's folder is seen.
 pub const CANDIDATE: &str = "/candidate";
+/// Where a proposer's builds go: below the temporary folder, which an agent's own walls leave open.
+pub const TARGET: &str = "/tmp/target";
 /// Port in the room that leads to the relay.
 pub const RELAY_PORT: u16 = 4891;
 /// Bytes of one environment variable at most (the system's own bound is 128 KiB).
@@ -48,6 +50,8 @@ pub struct Run<'a> {
     pub argv: Vec<OsString>,
     /// The candidate's folder, outside.
     pub dir: &'a Path,
+    /// A target folder for cargo, outside, to be written.
+    pub target: Option<&'a Path>,
     /// Further files, read-only.
     pub binds: Vec<Bind>,
     /// Variables.
@@ -74,9 +78,17 @@ pub fn run(kit: &Kit, run: Run<'_>, on_output: &mut dyn FnMut(Stream, &[u8])) ->
     binds.push(Bind { source: cargo.path().to_owned(), at: CARGO_HOME.into(), mode: BindMode::ReadWrite });
     binds.extend(kit.packages.binds.iter().cloned());
     binds.extend(run.binds);
+    if let Some(target) = run.target {
+        selfsmith_sandbox::give_to_room(target).map_err(|error| broken(format!("could not {error}"), error.hint()))?;
+        binds.push(Bind { source: target.to_owned(), at: TARGET.into(), mode: BindMode::ReadWrite });
+    }
     let forwards = run.relay.map(|socket| Forward { port: RELAY_PORT, socket: socket.to_owned() });
     let mut set = kit.set.clone();
     set.push(("CARGO_HOME".to_owned(), CARGO_HOME.into()));
+    if run.target.is_some() {
+        set.retain(|(name, _)| name != "CARGO_TARGET_DIR");
+        set.push(("CARGO_TARGET_DIR".to_owned(), TARGET.into()));
+    }
     set.extend(run.set);
     let job = Job {
         program: Program::Argv(run.argv),

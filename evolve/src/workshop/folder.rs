@@ -14,17 +14,33 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// The first thing that cannot be read or written.
 pub fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    copy_into(from, to, &mut HashMap::new())
+    copy_into(from, to, &|_, _| true, &mut HashMap::new())
 }
 
-fn copy_into(from: &Path, to: &Path, linked: &mut HashMap<(u64, u64), PathBuf>) -> io::Result<()> {
+/// The same without what is not wanted, folders with all that they hold.
+///
+/// # Errors
+/// The first thing that cannot be read or written.
+pub fn copy_some(from: &Path, to: &Path, wanted: &dyn Fn(&Path, &fs::Metadata) -> bool) -> io::Result<()> {
+    copy_into(from, to, wanted, &mut HashMap::new())
+}
+
+fn copy_into(
+    from: &Path,
+    to: &Path,
+    wanted: &dyn Fn(&Path, &fs::Metadata) -> bool,
+    linked: &mut HashMap<(u64, u64), PathBuf>,
+) -> io::Result<()> {
     let facts = from.symlink_metadata()?;
+    if !wanted(from, &facts) {
+        return Ok(());
+    }
     let kind = facts.file_type();
     if kind.is_dir() {
         DirBuilder::new().mode(facts.mode() & 0o777 | 0o700).create(to)?;
         for entry in from.read_dir()? {
             let name = entry?.file_name();
-            copy_into(&from.join(&name), &to.join(&name), linked)?;
+            copy_into(&from.join(&name), &to.join(&name), wanted, linked)?;
         }
     } else if kind.is_symlink() {
         symlink(fs::read_link(from)?, to)?;

@@ -7,6 +7,7 @@
 //!   base-target/  cargo's target folder, written by the baseline only
 //!   target/       a candidate's target folder: a copy of the base's, times kept
 //!   bin/          programs of the candidate, set aside right after the build; base-bin/ likewise
+//!   lent/         a copy of what the base's dependencies were built to, for a proposer's own builds, removed afterwards
 //!   scratch/      a copy of tree/ in which tests may write, removed afterwards
 //! ```
 //!
@@ -16,11 +17,12 @@
 
 use crate::judgement::candidate::TreeId;
 use crate::judgement::defence::{Defence, Defences};
+use crate::judgement::weigh;
 use crate::workshop::folder;
 use selfsmith_repo::{Repo, RepoError};
 use std::fs::{self, DirBuilder, FileTimes, OpenOptions, Permissions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -29,6 +31,25 @@ use std::time::{Duration, SystemTime};
 pub struct Slot {
     root: PathBuf,
     defences: Defences,
+}
+
+/// A target folder that a proposer may use as it likes. It goes when this is dropped.
+#[derive(Debug)]
+pub struct Lent {
+    root: PathBuf,
+}
+
+impl weigh::Lent for Lent {
+    fn path(&self) -> &Path {
+        &self.root
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        // What cannot be removed now is removed before the next one is made.
+        let _ = folder::remove(&self.root);
+    }
 }
 
 /// Why a slot could not be used.
@@ -118,6 +139,30 @@ impl Slot {
     /// What is known of the base, between runs.
     pub fn facts_file(&self) -> PathBuf {
         self.root.join("base.json")
+    }
+
+    /// A copy of what a proposer's own builds can use of the base's: libraries. Programs and incremental state are of the base's
+    /// own packages, which stand at another path there and are built anew in any case. None before the first build.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn lend(&self) -> Result<Option<Lent>, SlotError> {
+        let from = self.base_target();
+        if !from.is_dir() {
+            return Ok(None);
+        }
+        let root = self.root.join("lent");
+        folder::remove(&root).map_err(SlotError::disk("remove", &root))?;
+        let lent = Lent { root };
+        let wanted = |path: &Path, facts: &fs::Metadata| {
+            let name = path.file_name().unwrap_or_default();
+            let is_program = facts.is_file() && facts.mode() & 0o111 != 0 && path.extension().is_none();
+            let is_build_script = path.components().any(|part| part.as_os_str() == "build");
+            name != "incremental" && name != "tmp" && (!is_program || is_build_script)
+        };
+        folder::copy_some(&from, &lent.root, &wanted)
+            .map_err(SlotError::disk("copy the target folder to", &lent.root))?;
+        Ok(Some(lent))
     }
 
     /// A folder for things of one run, by name; emptied.
@@ -222,5 +267,40 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         // What cannot be removed now is removed before the next copy is made.
         let _ = folder::remove(&self.dir);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judgement::weigh::Lent as _;
+
+    #[test]
+    fn a_proposer_is_lent_libraries_and_no_programs_and_they_go_with_the_loan() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let slot = Slot::open(folder.path(), Defences::all()).expect("a slot");
+        assert!(slot.lend().expect("nothing to copy").is_none());
+        let write = |path: &str, mode: u32| {
+            let path = slot.base_target().join(path);
+            fs::create_dir_all(path.parent().expect("has one")).expect("a folder");
+            fs::write(&path, "built").expect("a file");
+            fs::set_permissions(&path, Permissions::from_mode(mode)).expect("a mode");
+        };
+        write("debug/deps/libserde-1.rlib", 0o644);
+        write("debug/deps/libmacros-1.so", 0o755);
+        write("debug/build/libc-1/build-script-build", 0o755);
+        write("debug/deps/lib_tests-1", 0o755);
+        write("debug/incremental/own-1/state.bin", 0o644);
+        let lent = slot.lend().expect("copied").expect("lent");
+        let has = |path: &str| lent.path().join(path).exists();
+        assert!(
+            ["deps/libserde-1.rlib", "deps/libmacros-1.so", "build/libc-1/build-script-build"]
+                .iter()
+                .all(|path| has(&format!("debug/{path}")))
+        );
+        assert!(!has("debug/deps/lib_tests-1") && !has("debug/incremental"));
+        let path = lent.path().to_owned();
+        drop(lent);
+        assert!(!path.exists() && slot.base_target().join("debug/deps/lib_tests-1").exists());
     }
 }

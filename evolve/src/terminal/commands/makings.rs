@@ -8,7 +8,7 @@ use selfsmith::owner::settings::Channel;
 use selfsmith::owner::surroundings::Surroundings;
 use selfsmith::proposer::agent::AgentProgram;
 use selfsmith::proposer::command::Outside;
-use selfsmith::proposer::room::Kit;
+use selfsmith::proposer::room::{self, Kit};
 use selfsmith::proposer::table::{Makings, Spec};
 use selfsmith::relay::Upstream;
 use selfsmith::texts::{EN, fill};
@@ -75,7 +75,7 @@ fn kit(place: &Place, wishes: &Wishes, cancel: &Cancel, around: &Surroundings) -
         kit.binds = toolchain.binds();
         kit.packages = seen_in_room(Caller { environment: &vars, workdir: place.repo.workdir().ok() });
         kit.set.push(("PATH".to_owned(), toolchain.path_in_room().into()));
-        kit.set.push(("CARGO_TARGET_DIR".to_owned(), "/tmp/target".into()));
+        kit.set.push(("CARGO_TARGET_DIR".to_owned(), room::TARGET.into()));
         kit.set.push(("CARGO_NET_OFFLINE".to_owned(), "true".into()));
     }
     kit
