@@ -374,6 +374,7 @@ mod tests {
             shell: "bash".to_owned(),
             root: "/home/me/project".to_owned(),
             date: "2026-11-30".to_owned(),
+            notes: Vec::new(),
         };
         let specs = all_specs();
         let size = |channel| prompts.system(channel, &tool_texts(&specs), &told).expect("it renders").len();

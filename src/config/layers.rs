@@ -1,6 +1,7 @@
 //! The layers and how they are laid over each other.
 
 use super::error::{ConfigError, Place};
+use super::ledger::Trust;
 use super::{SHIPPED, file, shape, trust};
 use serde_yaml::{Mapping, Value};
 use std::collections::BTreeMap;
@@ -20,6 +21,8 @@ pub struct Sources {
     pub user: Option<PathBuf>,
     /// The generation's `config.yaml`; the built-in one where absent.
     pub shipped: Option<PathBuf>,
+    /// What the person trusts of the project; nothing by default.
+    pub trust: Trust,
 }
 
 /// A setting on the command line.
@@ -106,8 +109,12 @@ pub(super) fn merge(sources: &Sources) -> Result<Merged, ConfigError> {
         lay(&mut merged, file::read_file(path)?, &Layer::User(path.clone()));
     }
     if let Some(path) = file::find_project(&sources.start).filter(|path| Some(path) != sources.user.as_ref()) {
-        let mut values = file::read_file(&path)?;
-        merged.untrusted = trust::filter(&mut values);
+        let text = file::text(&path)?;
+        let mut values = shape::read(&text, &path.display().to_string(), &shape)?;
+        // The bytes that count are those that were read here, whatever the file holds by now.
+        if !sources.trust.covers(&path, text.as_bytes()) {
+            merged.untrusted = trust::filter(&mut values, &shape);
+        }
         lay(&mut merged, values, &Layer::Project(path.clone()));
         merged.project = Some(path);
     }

@@ -3,12 +3,14 @@
 //! Command line > environment > project (`.selfsmith/config.yaml`, found by walking up) > user > shipped. Layers are
 //! merged as data; the shipped file is the shape that every other layer must fit, so an unknown key is an error with
 //! file, line, column and a suggestion. It promises that nothing which a foreign project's file says about addresses,
-//! keys, certificates or approval takes effect unseen: such keys are left out and told. It reads no environment: that is
-//! passed in.
+//! keys, certificates, hooks or approval takes effect before a person trusts it as it is: such keys are left out and told.
+//! It reads no environment: that is passed in.
 
 mod error;
 mod file;
 mod layers;
+mod ledger;
+mod project;
 mod set;
 mod shape;
 mod show;
@@ -17,6 +19,8 @@ mod trust;
 pub use error::ConfigError;
 pub use file::{find_project, read_file, template, user_file, write_template};
 pub use layers::{Flag, Layer, Origins, Sources};
+pub use ledger::{Answer, Ledger, Record, Standing, Trust};
+pub use project::Project;
 pub use set::set;
 pub use show::{With, show};
 

@@ -124,7 +124,24 @@ fn what_an_untrusted_project_says_about_addresses_and_approval_is_left_out_and_t
     assert_eq!((loaded.config.tools.approval, loaded.config.tools.bash.timeout_s), (Mode::Ask, 5));
     assert!(loaded.config.tools.bash.sandbox);
     let notices = loaded.notices(&EN).join("\n");
+    assert!(notices.contains("selfsmith trust"), "{notices}");
     assert!(notices.contains("model.base_url, tools.approval, tools.bash.sandbox"), "{notices}");
+}
+
+#[test]
+fn what_a_project_says_counts_once_it_is_trusted_and_until_it_changes() {
+    let mut world = World::new();
+    let ledger = Ledger::open(Some(world.folder.path().join("trust")));
+    world.sources.start = world.sources.start.canonicalize().unwrap();
+    world.project("model: {base_url: 'https://own.example/v1', prices: {a/b-1.5: {input: 1, output: 2}}}\nhooks:\n  after_tool: [{command: 'true'}]\n");
+    assert_eq!(load(&world.sources).unwrap().untrusted, ["hooks.after_tool", "model.base_url", "model.prices"]);
+    ledger.keep(&ledger.look(&world.sources.start), Answer::Trusted, 1).unwrap();
+    world.sources.trust = ledger.look(&world.sources.start);
+    let loaded = load(&world.sources).unwrap();
+    assert_eq!(loaded.config.model.base_url.as_deref(), Some("https://own.example/v1"));
+    assert_eq!((loaded.config.hooks.after_tool.len(), loaded.untrusted.len()), (1, 0));
+    world.project("model: {base_url: 'https://evil.example/v1'}\n");
+    assert_eq!(load(&world.sources).unwrap().untrusted, ["model.base_url"]);
 }
 
 #[test]

@@ -3,44 +3,50 @@
 use super::layers::{Layer, Origins};
 use serde_yaml::Value;
 
-/// A repository is not trusted by being opened: these would send keys or code elsewhere, or loosen what is asked.
-const UNTRUSTED: &[&str] = &[
-    "code_project.logs_root",
-    "code_project.project_root",
-    "hooks.after_tool",
-    "hooks.before_tool",
-    "model.api_key_env",
-    "model.base_url",
-    "model.ca_file",
-    "model.provider",
-    "model.proxy",
-    "snapshots.enabled",
-    "snapshots.exclude",
-    "snapshots.keep_bytes",
-    "snapshots.max_entries",
-    "snapshots.max_file_bytes",
-    "snapshots.max_total_bytes",
-    "tools.approval",
-    "tools.bash.keep",
-    "tools.bash.network",
-    "tools.bash.sandbox",
-    "tools.bash.writable",
-    "tools.rules",
+/// What a project's file may set before a person trusts it: nothing of it sends keys or code elsewhere, runs anything, or
+/// loosens what is asked. Groups stand for all that is in them; what is not named here waits for trust.
+const HARMLESS: &[&str] = &[
+    "cli",
+    "model.channel",
+    "model.effort",
+    "model.name",
+    "model.stream",
+    "model.temperature",
+    "model_chat",
+    "tools.bash.at_limit",
+    "tools.bash.max_timeout_s",
+    "tools.bash.output_bytes",
+    "tools.bash.timeout_s",
 ];
 
 /// Known, accepted, and without effect so far.
 const NOT_BUILT: &[&str] =
     &["code_project.code_output_root", "memory.compact_threshold", "memory.max_inject_tokens", "memory.root_dir"];
 
-/// Take what may not count out of a project's settings; the keys that were taken out.
-pub fn filter(values: &mut Value) -> Vec<String> {
-    UNTRUSTED.iter().filter(|key| remove(values, key)).map(|key| (*key).to_owned()).collect()
+/// Take what may not count out of the settings of a project that nobody trusts; the keys that were taken out, as far as
+/// the shape names keys.
+pub fn filter(values: &mut Value, shape: &Value) -> Vec<String> {
+    let mut out = Vec::new();
+    strip(values, shape, "", &mut out);
+    out.sort();
+    out
 }
 
-fn remove(values: &mut Value, key: &str) -> bool {
-    let Some((group, name)) = key.rsplit_once('.') else { return false };
-    let group = group.split('.').try_fold(values, |value, part| value.get_mut(part));
-    group.and_then(Value::as_mapping_mut).is_some_and(|map| map.shift_remove(name).is_some())
+fn strip(values: &mut Value, shape: &Value, path: &str, out: &mut Vec<String>) {
+    let Some(map) = values.as_mapping_mut() else { return };
+    map.retain(|key, value| {
+        let name = key.as_str().unwrap_or_default();
+        let path = if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+        if HARMLESS.contains(&path.as_str()) {
+            return true;
+        }
+        let group = shape.get(key).filter(|shape| shape.as_mapping().is_some_and(|map| !map.is_empty()));
+        match group {
+            Some(shape) => strip(value, shape, &path, out),
+            None => out.push(path),
+        }
+        group.is_some()
+    });
 }
 
 /// Keys that somebody set though nothing comes of it.

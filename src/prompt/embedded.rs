@@ -11,6 +11,9 @@ pub const LAYERS: [(&str, &str); 6] = [
     ("system/6-environment.md", include_str!("../../prompts/system/6-environment.md")),
 ];
 
+/// What introduces the notes of the project, once for each file of them.
+pub const PROJECT: (&str, &str) = ("system/project.md", include_str!("../../prompts/system/project.md"));
+
 /// What the loop says to the model, one file per occasion, with the placeholders each may use.
 pub const NOTES: [(super::Note, &str, &str, &[&str]); 14] = {
     use super::Note::{

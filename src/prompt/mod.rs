@@ -5,6 +5,9 @@
 //! data that the program may change about itself, so rendering has a budget of steps.
 
 mod embedded;
+pub mod project;
+
+use project::{Notes, Voice};
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
@@ -20,6 +23,8 @@ const MAX_BYTES: u64 = 64 * 1024;
 const FUEL: u64 = 100_000;
 /// Placeholders of the system layers.
 const LAYER_NAMES: &[&str] = &["channel", "tools", "os", "shell", "root", "date"];
+/// Placeholders of what introduces the project's notes.
+const PROJECT_NAMES: &[&str] = &["path", "text", "trusted"];
 
 /// Where prompts come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,6 +92,8 @@ pub struct Surroundings {
     pub root: String,
     /// The day, `2026-11-30`: no finer, so that a provider's prompt cache stays warm.
     pub date: String,
+    /// The project's notes for agents, the nearest last.
+    pub notes: Vec<Notes>,
 }
 
 /// All prompts, read and checked.
@@ -94,6 +101,7 @@ pub struct Surroundings {
 pub struct Prompts {
     source: Source,
     layers: Vec<(String, String)>,
+    project: (String, String),
     notes: BTreeMap<Note, (String, String)>,
 }
 
@@ -149,13 +157,16 @@ impl Prompts {
             check(&path, &text, LAYER_NAMES)?;
             layers.push((path, text));
         }
+        let (path, built_in) = embedded::PROJECT;
+        let project = read(&source, path, built_in)?;
+        check(&project.0, &project.1, PROJECT_NAMES)?;
         let mut notes = BTreeMap::new();
         for (note, path, built_in, names) in embedded::NOTES {
             let (path, text) = read(&source, path, built_in)?;
             check(&path, &text, names)?;
             notes.insert(note, (path, text));
         }
-        Ok(Self { source, layers, notes })
+        Ok(Self { source, layers, project, notes })
     }
 
     /// Where they came from.
@@ -184,14 +195,19 @@ impl Prompts {
 
     /// The whole system prompt. `channel` is `text` or `native`; on `text` the tools are described in it.
     pub fn system(&self, channel: &str, tools: &[ToolText], around: &Surroundings) -> Result<String, PromptError> {
-        let Surroundings { os, shell, root, date } = around;
+        let Surroundings { os, shell, root, date, notes } = around;
         let values = context! {
             channel, tools => Value::from(Serde(tools)), os => os.as_str(), shell => shell.as_str(),
             root => root.as_str(), date => date.as_str(),
         };
-        let rendered: Result<Vec<String>, PromptError> =
-            self.layers.iter().map(|(path, text)| Ok(render(path, text, values.clone())?.trim().to_owned())).collect();
-        Ok(rendered?.join("\n\n"))
+        let layers = self.layers.iter().map(|(path, text)| render(path, text, values.clone()));
+        let (path, text) = &self.project;
+        let own = |notes: &Notes| {
+            let trusted = notes.voice == Voice::Trusted;
+            render(path, text, context! { path => notes.path.as_str(), text => notes.text.as_str(), trusted })
+        };
+        let rendered: Result<Vec<String>, PromptError> = layers.chain(notes.iter().map(own)).collect();
+        Ok(rendered?.iter().map(|text| text.trim()).collect::<Vec<_>>().join("\n\n"))
     }
 
     /// What the loop says on an occasion. A placeholder that this occasion has no value for is empty.
@@ -275,6 +291,7 @@ mod tests {
             shell: "bash".to_owned(),
             root: "/w".to_owned(),
             date: "2026-11-30".to_owned(),
+            notes: Vec::new(),
         }
     }
 
@@ -286,7 +303,8 @@ mod tests {
 
     fn folder_with(change: impl Fn(&Path)) -> tempfile::TempDir {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let all = embedded::LAYERS.iter().map(|(p, t)| (*p, *t)).chain(embedded::NOTES.iter().map(|n| (n.1, n.2)));
+        let layers = embedded::LAYERS.iter().map(|(p, t)| (*p, *t)).chain([embedded::PROJECT]);
+        let all = layers.chain(embedded::NOTES.iter().map(|n| (n.1, n.2)));
         for (path, text) in all {
             let full = folder.path().join(path);
             fs::create_dir_all(full.parent().expect("a parent")).expect("a folder");
@@ -306,6 +324,22 @@ mod tests {
         assert!(text.contains("### view\nShow a file.\n<view path=\"…\"/>"), "{text}");
         let native = prompts.system("native", &[view()], &around()).expect("it renders");
         assert!(!native.contains("<view"), "{native}");
+    }
+
+    #[test]
+    fn notes_of_the_project_stand_at_the_end_as_what_they_are() {
+        let prompts = Prompts::load(Source::Embedded).expect("the built-in prompts are sound");
+        let notes =
+            |path: &str, text: &str, voice| Notes { path: path.to_owned(), text: text.to_owned(), voice, left_out: 0 };
+        let bare = prompts.system("native", &[], &around()).expect("it renders");
+        let mut with = around();
+        with.notes =
+            vec![notes("AGENTS.md", "> {{ root }}", Voice::Quoted), notes("a/AGENTS.md", "be good", Voice::Trusted)];
+        let text = prompts.system("native", &[], &with).expect("it renders");
+        let added = text.strip_prefix(&bare).expect("nothing before them changes");
+        let (quoted, trusted) = added.split_once("project: a/AGENTS.md").expect("both");
+        assert!(quoted.contains("nobody has trusted") && quoted.contains("> {{ root }}"), "{quoted}");
+        assert!(trusted.contains("own rules") && trusted.ends_with("\n\nbe good"), "{trusted}");
     }
 
     #[test]

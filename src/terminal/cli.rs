@@ -24,6 +24,7 @@ const EXAMPLES: &str = "Examples:
   git diff | selfsmith-agent exec \"review this\" -   … with more of the prompt on stdin
   selfsmith-agent exec --json --approval auto \"…\"   … with typed events, one per line
   selfsmith-agent undo                              take back what the last prompt changed here
+  selfsmith-agent trust show                        what this project's own files may set
   selfsmith-agent config show --origin              every setting and where it came from
 
 Settings by environment: SELFSMITH_BASE_URL, SELFSMITH_API_KEY, SELFSMITH_MODEL.";
@@ -82,6 +83,12 @@ pub enum Command {
     /// Take back what the last prompt changed in this folder: by tools and by commands, in a repository or not. What somebody
     /// else changed since stays. Asking again goes further back.
     Undo(UndoArgs),
+    /// Let this project's own files steer the program: settings, notes for agents, commands and hooks, as they are now.
+    Trust {
+        /// Something else about trust.
+        #[command(subcommand)]
+        what: Option<TrustCommand>,
+    },
     /// Check or show the settings.
     Config {
         /// What about them.
@@ -121,6 +128,20 @@ pub struct UndoArgs {
     /// Also what changed while a background job ran, or in a turn that was cut off.
     #[arg(long)]
     pub all: bool,
+}
+
+/// What to do about trust.
+#[derive(Debug, Subcommand)]
+pub enum TrustCommand {
+    /// Every project that was asked about.
+    List,
+    /// This project's files, and which of them are trusted.
+    Show,
+    /// Trust this project, or that one, no more.
+    Revoke {
+        /// A folder of it.
+        folder: Option<PathBuf>,
+    },
 }
 
 /// What to do with the settings.

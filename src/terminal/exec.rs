@@ -63,14 +63,16 @@ async fn prompted(
         }
     }));
     let prompt = prompt(args, surroundings, &cancel).await?;
-    let Opened { choices, around, cassette, loaded } = open::open(flags, surroundings)?;
+    let opened = open::open(flags, surroundings)?;
+    let notices = opened.notices(surroundings.texts);
+    let Opened { choices, around, cassette, .. } = opened;
     let frontend: Arc<dyn Frontend> = match lines {
         Some(lines) => lines,
         None => Arc::new(Activity::new(surroundings.texts, choices.mode)),
     };
     let mut session = wire::session(&choices, &around, &cassette, Which::New, frontend)
         .map_err(|error| open::wire_refusal(&error, surroundings))?;
-    for notice in loaded.notices(surroundings.texts) {
+    for notice in notices {
         session.notice(notice);
     }
     let report = session.prompt(&prompt, &cancel).await;

@@ -15,11 +15,13 @@ mod frontends;
 mod keys;
 mod markdown;
 mod open;
+mod person;
 mod repl;
 mod signals;
 mod streams;
 mod surroundings;
 mod talk;
+mod trust;
 mod undo;
 
 use clap::Parser;
@@ -61,6 +63,9 @@ fn run(cli: &cli::Cli) -> Ending {
     if let Some(Command::Config { what }) = &cli.command {
         return config_command::run(&cli.flags, what, &surroundings);
     }
+    if let Some(Command::Trust { what }) = &cli.command {
+        return trust::run(what.as_ref(), &surroundings);
+    }
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -79,7 +84,7 @@ fn run(cli: &cli::Cli) -> Ending {
         }
         Some(Command::Undo(args)) => undo::run(&cli.flags, args, &surroundings),
         Some(Command::Doctor { json }) => doctor::run(&cli.flags, *json, &surroundings),
-        Some(Command::Case { .. } | Command::Config { .. }) | None => {
+        Some(Command::Case { .. } | Command::Config { .. } | Command::Trust { .. }) | None => {
             talk::run(&cli.flags, Which::New, &surroundings, &runtime)
         }
     };

@@ -3,10 +3,11 @@
 use crate::cli::{ApprovalFlag, ChannelFlag, Flags, Switch};
 use crate::surroundings::{self, Surroundings};
 use selfsmith_agent::approve::Rules;
-use selfsmith_agent::config::{self, ConfigError, Flag, Loaded, Sources};
+use selfsmith_agent::config::{self, ConfigError, Flag, Loaded, Sources, Trust};
 use selfsmith_agent::ending::Ending;
+use selfsmith_agent::prompt::project::{self, Voice};
 use selfsmith_agent::query::tape::OnDrift;
-use selfsmith_agent::texts::fill;
+use selfsmith_agent::texts::{Texts, fill};
 use selfsmith_agent::wire::{Around, Cassette, Choices, WireError};
 use std::path::PathBuf;
 
@@ -20,6 +21,30 @@ pub struct Opened {
     pub cassette: Cassette,
     /// The settings as they were read.
     pub loaded: Loaded,
+    /// The project, and what the person trusts of it.
+    pub trust: Trust,
+}
+
+impl Opened {
+    /// What a person should know before the work begins.
+    pub fn notices(&self, texts: &Texts) -> Vec<String> {
+        let mut notices = self.loaded.notices(texts);
+        let notes = &self.around.told.notes;
+        let quoted: Vec<&str> =
+            notes.iter().filter(|notes| notes.voice == Voice::Quoted).map(|notes| notes.path.as_str()).collect();
+        if !quoted.is_empty() {
+            notices.push(fill(texts.untrusted_notes, &[("files", &quoted.join(", "))]));
+        }
+        let commands: Vec<&str> =
+            self.trust.untrusted().into_iter().filter(|name| name.contains(".selfsmith/commands/")).collect();
+        if !commands.is_empty() {
+            notices.push(fill(texts.untrusted_commands, &[("files", &commands.join(", "))]));
+        }
+        for cut in notes.iter().filter(|notes| notes.left_out > 0) {
+            notices.push(fill(texts.notes_cut, &[("file", &cut.path), ("bytes", &cut.left_out.to_string())]));
+        }
+        notices
+    }
 }
 
 /// Why the work cannot begin.
@@ -33,7 +58,8 @@ pub struct Refusal {
 /// Read settings and put everything in its place.
 pub fn open(flags: &Flags, surroundings: &Surroundings) -> Result<Opened, Refusal> {
     let texts = surroundings.texts;
-    let loaded = config::load(&sources(flags, surroundings)).map_err(|error| refusal(&error, surroundings))?;
+    let sources = sources(flags, surroundings);
+    let loaded = config::load(&sources).map_err(|error| refusal(&error, surroundings))?;
     let config = &loaded.config;
     let root = match &config.folders.project_root {
         None => surroundings.folder.clone(),
@@ -58,8 +84,10 @@ pub fn open(flags: &Flags, surroundings: &Surroundings) -> Result<Opened, Refusa
         sessions: config.folders.logs_root.clone().or_else(|| surroundings.sessions()),
     };
     let cassette = cassette(flags).map_err(|text| Refusal { ending: Ending::Usage, text })?;
-    let around = surroundings.around(&root);
-    Ok(Opened { choices, around, cassette, loaded })
+    let mut around = surroundings.around(&root);
+    let trust = if root == surroundings.folder { sources.trust } else { surroundings.ledger().look(&root) };
+    around.told.notes = project::read(&trust.project.root, &root, &|path, bytes| trust.covers(path, bytes));
+    Ok(Opened { choices, around, cassette, loaded, trust })
 }
 
 /// The layers of settings.
@@ -70,6 +98,7 @@ pub fn sources(flags: &Flags, surroundings: &Surroundings) -> Sources {
         start: surroundings.folder.clone(),
         user: config::user_file(&surroundings.environment),
         shipped: surroundings.shipped(),
+        trust: surroundings.ledger().look(&surroundings.folder),
     }
 }
 

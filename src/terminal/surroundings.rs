@@ -4,6 +4,7 @@ use crate::keys;
 use crate::repl::{Look, Reflow};
 use crate::streams;
 use jiff::ZonedDateTime;
+use selfsmith_agent::config::Ledger;
 use selfsmith_agent::prompt::{self, is_prompt_folder};
 use selfsmith_agent::query::client;
 use selfsmith_agent::texts::{EN, Texts, fill};
@@ -82,6 +83,7 @@ impl Surroundings {
                 shell: if Path::new("/bin/bash").exists() { "bash" } else { "sh" }.to_owned(),
                 root: root.display().to_string(),
                 date: ZonedDateTime::now().date().to_string(),
+                notes: Vec::new(),
             },
             chance: client::Surroundings { now: SystemTime::now, dice },
             clock: Arc::new(now),
@@ -109,6 +111,11 @@ impl Surroundings {
     /// Where it is kept what was allowed once and for all in a workspace.
     pub fn rules(&self, root: &Path) -> Option<PathBuf> {
         Some(wire::folder(&self.state()?.join("rules"), root))
+    }
+
+    /// What the person trusts of which project.
+    pub fn ledger(&self) -> Ledger {
+        Ledger::open(self.state().map(|folder| folder.join("trust")))
     }
 
     /// Whether the terminal breaks long rows anew when it becomes narrower: only xterm itself is known not to.

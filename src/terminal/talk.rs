@@ -10,6 +10,7 @@ use crate::repl::{
 use crate::signals;
 use crate::streams;
 use crate::surroundings::Surroundings;
+use crate::trust::{self, Visit};
 use selfsmith_agent::config::{self, Loaded, Theme};
 use selfsmith_agent::ending::Ending;
 use selfsmith_agent::query::client::ConnectionError;
@@ -24,6 +25,11 @@ use tokio::runtime::Runtime;
 
 /// Run it.
 pub fn run(flags: &Flags, which: Which, surroundings: &Surroundings, runtime: &Runtime) -> Ending {
+    match visit(flags, surroundings, runtime) {
+        Ok(Visit::On) => {}
+        Ok(Visit::Leave) => return Ending::Done,
+        Err(refusal) => return refused(&refusal, surroundings),
+    }
     let ended = match set_up(flags, surroundings, runtime) {
         Ok(None) => opened(flags, which, surroundings, runtime),
         // What was written down is found by looking anew.
@@ -34,14 +40,29 @@ pub fn run(flags: &Flags, which: Which, surroundings: &Surroundings, runtime: &R
         Ok(Some(false)) => return Ending::Config,
         Err(refusal) => Err(refusal),
     };
-    match ended {
-        Ok(ending) => ending,
-        Err(refusal) => {
-            let told = fill(surroundings.texts.problem, &[("text", &refusal.text)]);
-            streams::tell(&wire::redactor(&surroundings.environment).text(&told));
-            refusal.ending
-        }
+    ended.unwrap_or_else(|refusal| refused(&refusal, surroundings))
+}
+
+fn refused(refusal: &open::Refusal, surroundings: &Surroundings) -> Ending {
+    let told = fill(surroundings.texts.problem, &[("text", &refusal.text)]);
+    streams::tell(&wire::redactor(&surroundings.environment).text(&told));
+    refusal.ending
+}
+
+/// Where a project has files of its own that nobody decided about yet, and somebody is there who can: ask.
+fn visit(flags: &Flags, surroundings: &Surroundings, runtime: &Runtime) -> Result<Visit, open::Refusal> {
+    if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
+        return Ok(Visit::On);
     }
+    let Opened { around, loaded, trust, .. } = open::open(flags, surroundings)?;
+    if !trust::is_due(&trust) {
+        return Ok(Visit::On);
+    }
+    let desk = desk(&loaded, surroundings, &around, runtime);
+    desk.screen.open();
+    let visit = trust::ask(&desk, &trust, flags, surroundings);
+    desk.screen.close();
+    Ok(visit)
 }
 
 fn opened(
@@ -50,8 +71,10 @@ fn opened(
     surroundings: &Surroundings,
     runtime: &Runtime,
 ) -> Result<Ending, open::Refusal> {
-    let Opened { choices, around, cassette, loaded } = open::open(flags, surroundings)?;
     let texts = surroundings.texts;
+    let opened = open::open(flags, surroundings)?;
+    let notices = opened.notices(texts);
+    let Opened { choices, around, cassette, loaded, .. } = opened;
     let desk = desk(&loaded, surroundings, &around, runtime);
     // What there is to tell while a session begins is told on the screen.
     desk.screen.open();
@@ -59,7 +82,7 @@ fn opened(
         desk.screen.close();
         open::wire_refusal(&error, surroundings)
     })?;
-    for notice in loaded.notices(texts) {
+    for notice in notices {
         session.notice(notice);
     }
     let choices = RefCell::new(choices);

@@ -202,6 +202,48 @@ pub struct Texts {
     pub stopped: &'static str,
     /// A project's file says what it may not say before it is trusted; `{file}`, `{keys}`.
     pub untrusted_settings: &'static str,
+    /// Notes of an untrusted project are only quoted; `{files}`.
+    pub untrusted_notes: &'static str,
+    /// Commands of an untrusted project are not offered; `{files}`.
+    pub untrusted_commands: &'static str,
+    /// Notes of a project are longer than is read; `{file}`, `{bytes}`.
+    pub notes_cut: &'static str,
+    /// The person is asked; `{root}`, `{files}`.
+    pub trust_question: &'static str,
+    /// The same where something changed since it was trusted; `{root}`, `{files}`.
+    pub trust_again: &'static str,
+    /// A choice, and what it means.
+    pub trust_yes: [&'static str; 2],
+    /// A choice, and what it means.
+    pub trust_no: [&'static str; 2],
+    /// A choice, and what it means.
+    pub trust_leave: [&'static str; 2],
+    /// An answer could not be kept; `{error}`.
+    pub trust_not_kept: &'static str,
+    /// `trust`; `{root}`, `{files}`.
+    pub trusted: &'static str,
+    /// `trust` in a project without such files; `{root}`.
+    pub trusted_nothing: &'static str,
+    /// `trust list`, an empty one.
+    pub trust_none: &'static str,
+    /// `trust revoke`; `{root}`.
+    pub trust_revoked: &'static str,
+    /// `trust revoke`, where there was no answer; `{root}`.
+    pub trust_unknown: &'static str,
+    /// `trust show`; `{root}`, `{standing}`.
+    pub trust_standing: &'static str,
+    /// A standing.
+    pub standing_trusted: &'static str,
+    /// A standing.
+    pub standing_declined: &'static str,
+    /// A standing.
+    pub standing_unasked: &'static str,
+    /// Beside a file of `trust show` that was not asked about as it is.
+    pub trust_new: &'static str,
+    /// Only a person may do it, and an agent asks; `{name}`.
+    pub not_for_an_agent: &'static str,
+    /// Only a person may do it, and there is no terminal.
+    pub no_person: &'static str,
     /// A setting that nothing comes of yet; `{key}`.
     pub setting_without_effect: &'static str,
     /// The folder to work in cannot be entered; `{folder}`, `{error}`.

@@ -104,7 +104,10 @@ fn markdown_files_are_commands_with_arguments() {
     std::fs::create_dir_all(&folder).expect("a folder");
     std::fs::write(folder.join("review.md"), "---\ndescription: look at a folder\n---\nReview $1, nothing else.\n")
         .expect("a file");
-    let mut terminal = started(&world, &[]);
+    let mut terminal = Terminal::start(&world, TERM, SIZE, &["--channel", "text"]);
+    terminal.sees("Do you trust them");
+    terminal.press("trust\r");
+    terminal.fresh();
     terminal.press("/revi");
     terminal.sees("› /review  look at a folder");
     terminal.press("\t src\r");

@@ -6,5 +6,6 @@ mod exec;
 mod repl;
 mod support;
 mod terminal;
+mod trusting;
 mod undo;
 mod working;

@@ -8,7 +8,7 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 
 /// Words that the judge answers itself; any other first word goes to the agent.
-const OWN: [&str; 15] = [
+const OWN: [&str; 14] = [
     "evolve",
     "review",
     "undo",
@@ -17,7 +17,6 @@ const OWN: [&str; 15] = [
     "demo",
     "doctor",
     "rollback",
-    "trust",
     "gc",
     "help",
     "--help",
@@ -32,7 +31,7 @@ pub fn is_own(first: Option<&OsStr>) -> bool {
 }
 
 /// Words of the agent (docs/contract.md), however much one of ours resembles them.
-const OF_THE_AGENT: [&str; 4] = ["exec", "resume", "config", "case"];
+const OF_THE_AGENT: [&str; 5] = ["exec", "resume", "config", "trust", "case"];
 
 /// The judge's command that was probably meant, where the first word is none of ours and none of the agent's.
 pub fn nearly_own(first: &OsStr) -> Option<String> {
@@ -53,7 +52,7 @@ pub fn nearly_own(first: &OsStr) -> Option<String> {
 
 /// A coding agent for the terminal that improves itself, and any Cargo project, one proven commit at a time.
 ///
-/// Without a command it opens the REPL in the present folder. What is not listed here (exec, resume, config, -m …) goes to
+/// Without a command it opens the REPL in the present folder. What is not listed here (exec, resume, config, trust, -m …) goes to
 /// the agent: `selfsmith exec --help`.
 #[derive(Debug, Parser)]
 #[command(name = "selfsmith", about, after_help = EXAMPLES, disable_version_flag = true, subcommand_required = true)]
@@ -98,8 +97,6 @@ pub enum Command {
     },
     /// Go back to the previous generation (not built yet).
     Rollback,
-    /// Trust a repository's own settings (not built yet).
-    Trust,
     /// Forget kept candidates (not built yet).
     Gc,
 }

@@ -53,15 +53,20 @@ impl Custom {
     }
 }
 
+/// Whether a file with these bytes is a command.
+pub type Admit<'a> = &'a dyn Fn(&Path, &[u8]) -> bool;
+
 /// The commands of these folders; of two with one name the first counts. Read anew each time: they are few and small.
-pub fn list(folders: &[PathBuf]) -> Vec<Custom> {
+pub fn list(folders: &[PathBuf], admit: Admit<'_>) -> Vec<Custom> {
     let mut all: Vec<Custom> = Vec::new();
     for folder in folders {
         let mut paths = Vec::new();
         collect(folder, MAX_DEPTH, &mut paths);
         paths.sort();
         for path in paths {
-            if let Some(custom) = read(folder, &path).filter(|new| all.iter().all(|other| other.name != new.name)) {
+            if let Some(custom) =
+                read(folder, &path, admit).filter(|new| all.iter().all(|other| other.name != new.name))
+            {
                 all.push(custom);
             }
         }
@@ -84,11 +89,11 @@ fn collect(folder: &Path, depth: usize, paths: &mut Vec<PathBuf>) {
     }
 }
 
-fn read(folder: &Path, path: &Path) -> Option<Custom> {
+fn read(folder: &Path, path: &Path, admit: Admit<'_>) -> Option<Custom> {
     if std::fs::metadata(path).ok()?.len() > MAX_BYTES {
         return None;
     }
-    let text = std::fs::read_to_string(path).ok()?.replace("\r\n", "\n");
+    let text = std::fs::read_to_string(path).ok().filter(|text| admit(path, text.as_bytes()))?.replace("\r\n", "\n");
     let below = path.strip_prefix(folder).ok()?.with_extension("");
     let parts: Option<Vec<&str>> = below.iter().map(|part| part.to_str()).collect();
     let name = parts?.join(":");
@@ -140,9 +145,12 @@ mod tests {
         write("project/no command.md", "x");
         write("project/other.txt", "x");
         write("user/review.md", "mine");
-        let all = list(&[folder.path().join("project"), folder.path().join("none"), folder.path().join("user")]);
+        let folders = ["project", "none", "user"].map(|name| folder.path().join(name));
+        let all = list(&folders, &|_, _| true);
         let shown: Vec<(&str, &str)> = all.iter().map(|one| (one.name.as_str(), one.about.as_str())).collect();
         assert_eq!(shown, [("git:pr", "Open a pull request"), ("review", "Review it")]);
         assert_eq!(all[1].prompt("src"), "Look at src.");
+        let mine = list(&folders, &|path, _| path.starts_with(&folders[2]));
+        assert_eq!(mine.iter().map(|one| one.about.as_str()).collect::<Vec<_>>(), ["mine"]);
     }
 }

@@ -23,6 +23,7 @@ mod screen;
 mod wizard;
 
 pub use desk::{Desk, Source};
+pub use dialog::{Choice, Question, Reply};
 pub use home::Home;
 pub use input::Lines;
 pub use interrupt::Interrupt;
@@ -42,7 +43,7 @@ use selfsmith_agent::ending::Ending;
 use selfsmith_agent::message::Part;
 use selfsmith_agent::session::Session;
 use selfsmith_agent::texts::{Texts, fill};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What the REPL works with.
 pub struct Repl<'a> {
@@ -253,8 +254,11 @@ impl<'a> Repl<'a> {
     fn offer(&mut self) {
         let project = Some(self.home.root().join(".selfsmith/commands"));
         let user = self.home.user_folder().map(|folder| folder.join("commands"));
-        let folders: Vec<PathBuf> = project.into_iter().chain(user).collect();
-        self.customs = custom::list(&folders);
+        let folders: Vec<PathBuf> = project.clone().into_iter().chain(user).collect();
+        // Of a project only what is trusted as it is: a name says nothing about the words behind it.
+        let trust = self.home.surroundings.ledger().look(self.home.root());
+        let own = |path: &Path| project.as_ref().is_some_and(|project| path.starts_with(project));
+        self.customs = custom::list(&folders, &|path, bytes| !own(path) || trust.covers(path, bytes));
         self.customs.retain(|custom| commands::TABLE.iter().all(|command| command.name != custom.name));
         let built_in = commands::TABLE.iter().map(|command| (command.name, (command.about)(self.texts)));
         let own = self.customs.iter().map(|custom| (custom.name.as_str(), custom.about.as_str()));

@@ -35,7 +35,6 @@ pub fn run(command: Command, around: &Surroundings) -> Exit {
         Command::Lineage(arguments) => records::chain(&arguments, around),
         Command::Demo(arguments) => demo::run(arguments, around),
         Command::Rollback => not_built("rollback"),
-        Command::Trust => not_built("trust"),
         Command::Gc => not_built("gc"),
     };
     match done {

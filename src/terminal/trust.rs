@@ -1,0 +1,136 @@
+//! `trust`: what a project's own files may set, decided by a person; and the question about it on the first visit.
+
+use crate::clean::clean;
+use crate::cli::{Flags, TrustCommand};
+use crate::open;
+use crate::person::{Nobody, person};
+use crate::repl::{Choice, Desk, Question, Reply};
+use crate::streams;
+use crate::surroundings::{self, Surroundings};
+use selfsmith_agent::config::{Answer, Standing, Trust};
+use selfsmith_agent::ending::Ending;
+use selfsmith_agent::texts::{Texts, fill};
+use std::path::{Path, PathBuf};
+
+/// Files that a question names.
+const NAMED: usize = 12;
+
+/// Run it.
+pub fn run(what: Option<&TrustCommand>, surroundings: &Surroundings) -> Ending {
+    let texts = surroundings.texts;
+    let ledger = surroundings.ledger();
+    let trust = ledger.look(&surroundings.folder);
+    let data = |text: String| {
+        streams::data(&format!("{}\n", clean(&text)));
+        Ending::Done
+    };
+    match what {
+        Some(TrustCommand::List) => {
+            let all = ledger.all();
+            let line = |record: &selfsmith_agent::config::Record| {
+                let standing = if record.answer == Answer::Trusted { Standing::Trusted } else { Standing::Declined };
+                told(texts, &record.root, standing)
+            };
+            if all.is_empty() {
+                data(texts.trust_none.to_owned())
+            } else {
+                data(all.iter().map(line).collect::<Vec<_>>().join("\n"))
+            }
+        }
+        Some(TrustCommand::Show) => {
+            let mut lines = vec![told(texts, &trust.project.root, trust.standing())];
+            let news = trust.news();
+            let mark = |name: &str| if news.contains(&name) { texts.trust_new } else { "" };
+            lines.extend(trust.project.files.keys().map(|name| format!("  {name}{}", mark(name))));
+            data(lines.join("\n"))
+        }
+        Some(TrustCommand::Revoke { folder }) => by_a_person(texts, || {
+            let root = folder.as_deref().map_or(trust.project.root.clone(), |folder| named(surroundings, folder));
+            let forgotten = ledger.forget(&root).map_err(|error| error.to_string())?;
+            let text = if forgotten { texts.trust_revoked } else { texts.trust_unknown };
+            Ok(fill(text, &[("root", &root.display().to_string())]))
+        }),
+        None => by_a_person(texts, || {
+            ledger.keep(&trust, Answer::Trusted, surroundings::now()).map_err(|error| error.to_string())?;
+            let files = trust.project.files.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+            let text = if files.is_empty() { texts.trusted_nothing } else { texts.trusted };
+            Ok(fill(text, &[("root", &trust.project.root.display().to_string()), ("files", &files)]))
+        }),
+    }
+}
+
+/// Do it if a person says so.
+fn by_a_person(texts: &Texts, what: impl FnOnce() -> Result<String, String>) -> Ending {
+    let nobody = |nobody: Nobody| match nobody {
+        Nobody::Agent(name) => (Ending::Usage, fill(texts.not_for_an_agent, &[("name", &name)])),
+        Nobody::NoTerminal => (Ending::Usage, texts.no_person.to_owned()),
+    };
+    match person().map_err(nobody).and_then(|()| what().map_err(|error| (Ending::Failed, error))) {
+        Ok(said) => {
+            streams::data(&format!("{}\n", clean(&said)));
+            Ending::Done
+        }
+        Err((ending, why)) => {
+            streams::tell(&fill(texts.problem, &[("text", &why)]));
+            ending
+        }
+    }
+}
+
+/// A project by its folder: one that is gone can be forgotten too.
+fn named(surroundings: &Surroundings, folder: &Path) -> PathBuf {
+    let path = surroundings.folder.join(folder);
+    path.canonicalize().map_or(path, |real| surroundings.ledger().look(&real).project.root)
+}
+
+fn told(texts: &Texts, root: &Path, standing: Standing) -> String {
+    let standing = match standing {
+        Standing::Trusted => texts.standing_trusted,
+        Standing::Declined => texts.standing_declined,
+        Standing::Unasked => texts.standing_unasked,
+    };
+    fill(texts.trust_standing, &[("root", &root.display().to_string()), ("standing", standing)])
+}
+
+/// What the question of the first visit came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Visit {
+    /// The work goes on.
+    On,
+    /// The person wants to leave.
+    Leave,
+}
+
+/// Whether there is something to ask about.
+pub fn is_due(trust: &Trust) -> bool {
+    !trust.project.files.is_empty() && trust.standing() == Standing::Unasked
+}
+
+/// Ask about a project that has files of its own, and keep the answer.
+pub fn ask(desk: &Desk<'_>, trust: &Trust, flags: &Flags, surroundings: &Surroundings) -> Visit {
+    let texts = surroundings.texts;
+    let news = trust.news();
+    let mut lines: Vec<String> = news.iter().take(NAMED).map(|name| format!("  {}", clean(name))).collect();
+    if news.len() > NAMED {
+        lines.push(format!("  {}", fill(texts.and_more, &[("count", &(news.len() - NAMED).to_string())])));
+    }
+    // What its settings would change is the part that tells most.
+    if let Ok(opened) = open::open(flags, surroundings) {
+        lines.extend(opened.loaded.notices(texts).iter().map(|notice| format!("  {}", clean(notice))));
+    }
+    let root = clean(&trust.project.root.display().to_string());
+    let asked = if news.len() < trust.project.files.len() { texts.trust_again } else { texts.trust_question };
+    let title = fill(asked, &[("root", &root), ("files", &lines.join("\n"))]);
+    let choices = [texts.trust_yes, texts.trust_no, texts.trust_leave].map(|[name, about]| Choice::new(name, about));
+    let mut question = Question::pick(title, choices.to_vec());
+    question.chosen = Some(1);
+    let answer = match desk.ask(question) {
+        Reply::Chosen(0) => Answer::Trusted,
+        Reply::Chosen(1) => Answer::Declined,
+        Reply::Chosen(_) | Reply::Said(_) | Reply::Cancelled => return Visit::Leave,
+    };
+    if let Err(error) = surroundings.ledger().keep(trust, answer, surroundings::now()) {
+        desk.screen.say(&fill(texts.trust_not_kept, &[("error", &error.to_string())]));
+    }
+    Visit::On
+}
