@@ -111,6 +111,8 @@ pub enum Which {
     New,
     /// That one, or the workspace's last.
     Resumed(Option<String>),
+    /// A copy of that one, or of the workspace's last, which goes its own way.
+    Forked(Option<String>),
 }
 
 /// Why no session can be made.
@@ -206,8 +208,12 @@ pub fn session(
     };
     let folder = choices.sessions.as_deref().map(|sessions| folder(sessions, &around.root));
     match which {
-        Which::Resumed(id) => {
-            let path = session::find(&folder.ok_or(WireError::NoFolder)?, id.as_deref())?;
+        Which::Resumed(ref id) | Which::Forked(ref id) => {
+            let found = session::find(&folder.ok_or(WireError::NoFolder)?, id.as_deref())?;
+            let path = match which {
+                Which::Forked(_) => session::fork(&found, &(around.ids)(), redactor.clone())?,
+                Which::Resumed(_) | Which::New => found,
+            };
             let id = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
             let (log, recorded) = Log::open(&path, redactor)?;
             let restored = session::restore(recorded, &id).map_err(|(line, what)| LogError::Broken {

@@ -239,7 +239,7 @@ pub fn find(folder: &Path, session: Option<&str>) -> Result<PathBuf, LogError> {
 }
 
 /// The whole entries and how many bytes they take.
-fn parse(text: &[u8], path: &Path) -> Result<(Vec<Entry>, usize), LogError> {
+pub(super) fn parse(text: &[u8], path: &Path) -> Result<(Vec<Entry>, usize), LogError> {
     let mut entries = Vec::new();
     let mut whole = 0;
     for (n, line) in text.split_inclusive(|byte| *byte == b'\n').enumerate() {

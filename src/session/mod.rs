@@ -3,13 +3,16 @@
 //! The list of messages only grows at its end (clearing apart), every stored call has exactly one result, and what was
 //! said is on disk before the next thing happens. A session knows no terminal: it emits events and asks its frontend.
 
+mod copy;
 mod emitter;
+pub mod export;
 mod listing;
 mod log;
 mod person;
 mod report;
 mod restore;
 
+pub use copy::{fork, read};
 pub use emitter::{Clock, Emitter, Ids};
 pub use listing::{Listed, list};
 pub use log::{Entry, LOG_VERSION, Log, LogError, Recorded, find};

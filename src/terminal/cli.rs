@@ -15,13 +15,17 @@ pub struct Cli {
     /// Settings given on the command line; they win over every other layer.
     #[command(flatten)]
     pub flags: Flags,
+    /// Go on with this folder's newest session.
+    #[arg(short = 'c', long = "continue")]
+    pub continued: bool,
 }
 
 const EXAMPLES: &str = "Examples:
   selfsmith-agent                                   open the REPL here
   selfsmith-agent -m qwen3-coder                    … with this model
   selfsmith-agent exec \"add a test for parse()\"     one task, headless
-  git diff | selfsmith-agent exec \"review this\" -   … with more of the prompt on stdin
+  cargo test 2>&1 | selfsmith-agent exec \"why?\"    … with what is piped in beside it
+  selfsmith-agent exec --continue \"and now b\"       … going on with the newest session here
   selfsmith-agent exec --json --approval auto \"…\"   … with typed events, one per line
   selfsmith-agent undo                              take back what the last prompt changed here
   selfsmith-agent trust show                        what this project's own files may set
@@ -74,6 +78,13 @@ pub enum Command {
         /// The session's id.
         session: Option<String>,
     },
+    /// Go on with a copy of a session: of the given one, or of this folder's last. The original stays as it is.
+    Fork {
+        /// The session's id.
+        session: Option<String>,
+    },
+    /// Print a session as Markdown or JSON, without secrets.
+    Export(ExportArgs),
     /// From an instruction to a proven program. Not built yet.
     Run {
         /// What the program should do.
@@ -117,6 +128,22 @@ pub struct ExecArgs {
     /// Events as JSON, one a line, on stdout; the last one is `ended`.
     #[arg(long)]
     pub json: bool,
+    /// Go on with this folder's newest session.
+    #[arg(short = 'c', long = "continue")]
+    pub continued: bool,
+}
+
+/// Arguments of `export`.
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// The session's id; this folder's last where absent.
+    pub session: Option<String>,
+    /// As JSON: every entry of the record.
+    #[arg(long)]
+    pub json: bool,
+    /// To this new file instead of stdout.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 /// Arguments of `undo`.

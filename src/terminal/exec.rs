@@ -5,6 +5,7 @@ use crate::cli::{ExecArgs, Flags};
 use crate::frontends::{Activity, JsonLines};
 use crate::open::{self, Opened, Refusal};
 use crate::signals;
+use crate::stdin;
 use crate::streams;
 use crate::surroundings::Surroundings;
 use selfsmith_agent::ending::Ending;
@@ -12,19 +13,16 @@ use selfsmith_agent::frontend::Frontend;
 use selfsmith_agent::texts::{Texts, fill};
 use selfsmith_agent::wire::{self, Which};
 use std::collections::BTreeMap;
-use std::io::{IsTerminal, Read};
+use std::io::IsTerminal;
 use std::sync::Arc;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
-/// Bytes of a prompt from stdin.
-const MAX_STDIN: u64 = 8 * 1024 * 1024;
-
 /// Run it.
-pub fn run(flags: &Flags, args: &ExecArgs, surroundings: &Surroundings, runtime: &Runtime) -> Ending {
+pub fn run(flags: &Flags, args: &ExecArgs, which: Which, surroundings: &Surroundings, runtime: &Runtime) -> Ending {
     let cancel = CancellationToken::new();
     let lines = args.json.then(|| lines(&surroundings.environment, cancel.clone()));
-    match runtime.block_on(prompted(flags, args, surroundings, lines.clone(), cancel)) {
+    match runtime.block_on(prompted(flags, args, which, surroundings, lines.clone(), cancel)) {
         Ok(ending) => ending,
         Err(refusal) => refused(&refusal, lines.as_deref(), &surroundings.environment, surroundings.texts),
     }
@@ -52,6 +50,7 @@ pub fn refused(
 async fn prompted(
     flags: &Flags,
     args: &ExecArgs,
+    which: Which,
     surroundings: &Surroundings,
     lines: Option<Arc<JsonLines>>,
     cancel: CancellationToken,
@@ -62,7 +61,7 @@ async fn prompted(
             lines.close(Ending::Interrupted, None);
         }
     }));
-    let prompt = prompt(args, surroundings, &cancel).await?;
+    let (prompt, cut) = prompt(args, surroundings, &cancel).await?;
     let opened = open::open(flags, surroundings)?;
     let notices = opened.notices(surroundings.texts);
     let Opened { choices, around, cassette, .. } = opened;
@@ -70,9 +69,9 @@ async fn prompted(
         Some(lines) => lines,
         None => Arc::new(Activity::new(surroundings.texts, choices.mode)),
     };
-    let mut session = wire::session(&choices, &around, &cassette, Which::New, frontend)
+    let mut session = wire::session(&choices, &around, &cassette, which, frontend)
         .map_err(|error| open::wire_refusal(&error, surroundings))?;
-    for notice in notices {
+    for notice in notices.into_iter().chain(cut) {
         session.notice(notice);
     }
     let report = session.prompt(&prompt, &cancel).await;
@@ -88,36 +87,24 @@ fn answer(text: &str) {
     streams::data(&format!("{text}\n"));
 }
 
-/// The words of the command line, with what comes on stdin in the place of a lone `-`.
-async fn prompt(args: &ExecArgs, surroundings: &Surroundings, cancel: &CancellationToken) -> Result<String, Refusal> {
+/// The words of the command line, with what comes on stdin in the place of a lone `-`, or beside them; and what to tell the
+/// person of it.
+async fn prompt(
+    args: &ExecArgs,
+    surroundings: &Surroundings,
+    cancel: &CancellationToken,
+) -> Result<(String, Option<String>), Refusal> {
+    let named = args.prompt.iter().any(|word| word == "-");
     let mut parts = Vec::new();
     for word in &args.prompt {
-        parts.push(if word == "-" { stdin(surroundings, cancel).await? } else { word.clone() });
+        parts.push(if word == "-" { stdin::prompt(surroundings, cancel).await? } else { word.clone() });
     }
-    let text = parts.join(if args.prompt.iter().any(|word| word == "-") { "\n\n" } else { " " });
+    let text = parts.join(if named { "\n\n" } else { " " });
     if text.trim().is_empty() {
         return Err(Refusal { ending: Ending::Usage, text: surroundings.texts.empty_prompt.to_owned() });
     }
-    Ok(text)
-}
-
-/// All of standard input, unless an interrupt comes first.
-async fn stdin(surroundings: &Surroundings, cancel: &CancellationToken) -> Result<String, Refusal> {
-    let texts = surroundings.texts;
-    let refusal = |why: &str| Refusal { ending: Ending::Usage, text: fill(texts.unreadable_stdin, &[("error", why)]) };
-    let reading = tokio::task::spawn_blocking(|| {
-        let mut bytes = Vec::new();
-        std::io::stdin().lock().take(MAX_STDIN + 1).read_to_end(&mut bytes).map(|_| bytes)
-    });
-    let read = tokio::select! {
-        read = reading => read,
-        () = cancel.cancelled() => {
-            return Err(Refusal { ending: Ending::Interrupted, text: texts.stopped.to_owned() });
-        }
-    };
-    let bytes = read.map_err(|error| refusal(&error.to_string()))?.map_err(|error| refusal(&error.to_string()))?;
-    if bytes.len() as u64 > MAX_STDIN {
-        return Err(refusal(&format!("it is larger than {} MiB", MAX_STDIN >> 20)));
+    if named || !stdin::is_piped() {
+        return Ok((text, None));
     }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    stdin::beside(text, surroundings, cancel).await
 }

@@ -11,6 +11,7 @@ mod cli;
 mod config_command;
 mod doctor;
 mod exec;
+mod export;
 mod frontends;
 mod keys;
 mod markdown;
@@ -18,11 +19,13 @@ mod open;
 mod person;
 mod repl;
 mod signals;
+mod stdin;
 mod streams;
 mod surroundings;
 mod talk;
 mod trust;
 mod undo;
+mod when;
 
 use clap::Parser;
 use cli::Command;
@@ -74,10 +77,17 @@ fn run(cli: &cli::Cli) -> Ending {
         }
     };
     let ending = match &cli.command {
-        Some(Command::Exec(args)) => exec::run(&cli.flags, args, &surroundings, &runtime),
+        Some(Command::Exec(args)) => {
+            let which = if cli.continued || args.continued { Which::Resumed(None) } else { Which::New };
+            exec::run(&cli.flags, args, which, &surroundings, &runtime)
+        }
         Some(Command::Resume { session }) => {
             talk::run(&cli.flags, Which::Resumed(session.clone()), &surroundings, &runtime)
         }
+        Some(Command::Fork { session }) => {
+            talk::run(&cli.flags, Which::Forked(session.clone()), &surroundings, &runtime)
+        }
+        Some(Command::Export(args)) => export::run(&cli.flags, args, &surroundings),
         Some(Command::Run { .. }) => {
             streams::tell(&fill(EN.not_built, &[("what", "run")]));
             Ending::NotBuilt
@@ -85,7 +95,8 @@ fn run(cli: &cli::Cli) -> Ending {
         Some(Command::Undo(args)) => undo::run(&cli.flags, args, &surroundings),
         Some(Command::Doctor { json }) => doctor::run(&cli.flags, *json, &surroundings),
         Some(Command::Case { .. } | Command::Config { .. } | Command::Trust { .. }) | None => {
-            talk::run(&cli.flags, Which::New, &surroundings, &runtime)
+            let which = if cli.continued { Which::Resumed(None) } else { Which::New };
+            talk::run(&cli.flags, which, &surroundings, &runtime)
         }
     };
     // A thread that still reads the keyboard or waits for a child must not keep the program.

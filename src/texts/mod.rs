@@ -14,6 +14,14 @@ pub struct Texts {
     pub unknown_case_kind: &'static str,
     /// Standard input could not be read; `{error}`.
     pub unreadable_stdin: &'static str,
+    /// What came on standard input beside a prompt is only told in part; `{bytes}`.
+    pub stdin_cut: &'static str,
+    /// Nothing came on standard input yet, and it is not at its end.
+    pub reading_stdin: &'static str,
+    /// `export` to a file; `{file}`, `{error}`.
+    pub export_failed: &'static str,
+    /// `/fork` in the list.
+    pub about_fork: &'static str,
     /// Standard output did not take everything; `{error}`.
     pub unwritable_stdout: &'static str,
     /// A resumed session had a torn last line; `{bytes}`.

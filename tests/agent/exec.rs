@@ -92,6 +92,59 @@ fn exit_2_a_wrong_command_line() {
 }
 
 #[test]
+fn what_is_piped_in_stands_beside_the_prompt_bounded_and_the_cut_is_told() {
+    let world = World::new(vec![says("One."), says("Two."), says("Three.")]);
+    let piped = |text: &str| {
+        let mut command = world.command(&["exec", "why?"]);
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+        child.stdin.take().expect("a pipe").write_all(text.as_bytes()).expect("it is read");
+        child.wait_with_output().expect("it ends")
+    };
+    let output = piped("error: no such file\n");
+    assert_eq!((code(&output), stdout(&output).as_str()), (0, "One.\n"), "{}", stderr(&output));
+    let prompt = world.prompts().pop().expect("a prompt");
+    assert!(prompt.starts_with("why?\n") && prompt.ends_with("error: no such file"), "{prompt}");
+    let log: String = (0..40_000).map(|n| format!("line {n}\n")).collect();
+    let output = piped(&log);
+    let prompt = world.prompts().pop().expect("a prompt");
+    assert!(
+        prompt.contains("line 0\n") && prompt.ends_with("line 39999") && prompt.len() < 110_000,
+        "{}",
+        prompt.len()
+    );
+    assert!(stderr(&output).contains("bytes in its middle"), "{}", stderr(&output));
+    assert_eq!(code(&piped(" \n")), 0);
+    assert_eq!(world.prompts().pop().as_deref(), Some("why?"));
+    assert_eq!(code(&piped("a\0b")), 2);
+}
+
+#[test]
+fn the_newest_session_goes_on_a_copy_goes_its_own_way_and_both_are_exported() {
+    let world = World::new(vec![says("One."), says("Two."), says("Three.")]);
+    assert_eq!(code(&world.run(&["exec", "--continue", "a"])), 2);
+    world.run(&["exec", "first sk-test-0123456789abcdef0123"]);
+    let output = world.run(&["exec", "--continue", "second"]);
+    assert_eq!((code(&output), world.records().len()), (0, 1), "{}", stderr(&output));
+    assert_eq!(world.prompts().len(), 2);
+    let mut fork = world.command(&["fork"]);
+    let mut child = fork.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
+    child.stdin.take().expect("a pipe").write_all(b"third\n").expect("it is read");
+    assert_eq!(code(&child.wait_with_output().expect("it ends")), 0);
+    assert_eq!((world.records().len(), world.prompts().len()), (2, 3));
+    let exported = stdout(&world.run(&["export"]));
+    for piece in ["# Session ", "first [redacted]", "Two.", "third", "Three."] {
+        assert!(exported.contains(piece), "{piece}: {exported}");
+    }
+    let first = world.records()[0].file_stem().expect("a name").to_string_lossy().into_owned();
+    let json: Value = serde_json::from_slice(&world.run(&["export", &first, "--json"]).stdout).expect("JSON");
+    assert!(json["version"] == 1 && !json.to_string().contains("third"), "{json}");
+    assert_eq!(code(&world.run(&["export", "-o", "talk.md"])), 0);
+    assert_eq!(std::fs::read_to_string(world.work().join("talk.md")).expect("the file"), exported);
+    assert_eq!(code(&world.run(&["export", "-o", "talk.md"])), 2);
+}
+
+#[test]
 fn event_lines_end_with_ended_even_where_the_work_cannot_begin() {
     let world = World::new(vec![]);
     for arguments in [

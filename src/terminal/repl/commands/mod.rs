@@ -8,6 +8,7 @@ mod context;
 mod cost;
 mod diff;
 mod effort;
+mod fork;
 mod help;
 mod init;
 mod model;
@@ -91,6 +92,7 @@ pub const TABLE: &[Command] = &[
     diff::COMMAND,
     effort::COMMAND,
     quit::EXIT,
+    fork::COMMAND,
     help::COMMAND,
     init::COMMAND,
     model::COMMAND,
@@ -128,14 +130,6 @@ pub fn run(line: &str, bench: &mut Bench<'_>) -> Flow {
 /// What went wrong, with what to do next.
 fn could_not(texts: &Texts, what: &str, hint: &str) -> String {
     fill(texts.could_not, &[("what", what), ("hint", hint)])
-}
-
-/// A time as people of this machine's zone read it.
-fn when(milliseconds: u64) -> String {
-    let at = i64::try_from(milliseconds).ok().and_then(|at| jiff::Timestamp::from_millisecond(at).ok());
-    at.map_or_else(String::new, |at| {
-        at.to_zoned_datetime(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
-    })
 }
 
 #[cfg(test)]

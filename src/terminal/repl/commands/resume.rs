@@ -31,7 +31,7 @@ fn picked(bench: &mut Bench<'_>) -> Option<String> {
         return None;
     }
     let choice = |listed: &selfsmith_agent::session::Listed| {
-        Choice::new(super::when(listed.at), format!("{}  ({})", one_line(&listed.prompt, 60), listed.model))
+        Choice::new(crate::when::when(listed.at), format!("{}  ({})", one_line(&listed.prompt, 60), listed.model))
     };
     let choices = others.iter().map(choice).collect();
     match bench.desk.ask(Question::pick(fill(bench.texts.which_session, &[]), choices)) {
