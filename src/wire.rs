@@ -88,6 +88,8 @@ pub struct Around {
     pub texts: &'static Texts,
     /// Folders beside the root that the person opened.
     pub more: tool::paths::More,
+    /// Where sets of edits are written down before they are made; below it a folder for each workspace.
+    pub edits: Option<PathBuf>,
 }
 
 impl Around {
@@ -97,6 +99,7 @@ impl Around {
             environment: self.variables.clone(),
             bash: bash.clone(),
             more: self.more.clone(),
+            journal: self.edits.as_deref().map(|folder| self::folder(folder, &self.root)),
         }
     }
 }

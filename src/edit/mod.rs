@@ -5,12 +5,14 @@
 //! happen all or none. Knows nothing of workspaces, tools and models.
 
 pub mod encoding;
+pub mod set;
 pub mod write;
 
 mod apply;
 mod error;
 mod fold;
 mod indent;
+mod journal;
 mod lines;
 mod locate;
 mod nearest;

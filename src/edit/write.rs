@@ -52,6 +52,14 @@ pub enum WriteError {
         /// Why it was not written.
         source: io::Error,
     },
+    /// Some files of a set were written, some not, and the first could not be brought back.
+    #[error("could not write {}: {source}; other files of this call hold the new text already", path.display())]
+    Partly {
+        /// The file that was not.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
     /// The disk said no.
     #[error("could not {action} {}: {source}", path.display())]
     Disk {
@@ -67,18 +75,8 @@ pub enum WriteError {
 /// Put `new` in the place of `old`, which is what was read.
 pub fn replace(path: &Path, old: &[u8], new: &[u8]) -> Result<Written, WriteError> {
     let disk = |action, source| WriteError::Disk { action, path: path.to_owned(), source };
-    let metadata = fs::symlink_metadata(path).map_err(|source| disk("look at", source))?;
-    if !metadata.is_file() {
-        return Err(WriteError::Changed { path: path.to_owned() });
-    }
-    if is_read_only(&metadata) {
-        return Err(WriteError::ReadOnly { path: path.to_owned() });
-    }
-    let unchanged = || -> Result<(), WriteError> {
-        let now = fs::read(path).map_err(|source| disk("read again", source))?;
-        if now == old { Ok(()) } else { Err(WriteError::Changed { path: path.to_owned() }) }
-    };
-    unchanged()?;
+    let metadata = writable(path)?;
+    still(path, old)?;
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut temporary = temporary_in(folder, Mode::Private).map_err(|source| disk("make a file beside", source))?;
     temporary.write_all(new).map_err(|source| disk("write beside", source))?;
@@ -93,10 +91,38 @@ pub fn replace(path: &Path, old: &[u8], new: &[u8]) -> Result<Written, WriteErro
         return Ok(Written::Plainly);
     }
     temporary.as_file().sync_all().map_err(|source| disk("flush beside", source))?;
-    unchanged()?;
+    still(path, old)?;
     temporary.persist(path).map_err(|error| disk("rename over", error.error))?;
     sync_folder(folder).map_err(|source| disk("flush the folder of", source))?;
-    Ok(if names_of(&metadata) > 1 { Written::ApartFromOtherNames } else { Written::Plainly })
+    Ok(apart(&metadata))
+}
+
+/// What a replaced file leaves behind.
+pub(super) fn apart(metadata: &fs::Metadata) -> Written {
+    if names_of(metadata) > 1 { Written::ApartFromOtherNames } else { Written::Plainly }
+}
+
+/// What is known of a file that may be written.
+pub(super) fn writable(path: &Path) -> Result<fs::Metadata, WriteError> {
+    let metadata = fs::symlink_metadata(path).map_err(|source| WriteError::Disk {
+        action: "look at",
+        path: path.to_owned(),
+        source,
+    })?;
+    if !metadata.is_file() {
+        return Err(WriteError::Changed { path: path.to_owned() });
+    }
+    if is_read_only(&metadata) {
+        return Err(WriteError::ReadOnly { path: path.to_owned() });
+    }
+    Ok(metadata)
+}
+
+/// Whether a file is what was read.
+pub(super) fn still(path: &Path, old: &[u8]) -> Result<(), WriteError> {
+    let now =
+        fs::read(path).map_err(|source| WriteError::Disk { action: "read again", path: path.to_owned(), source })?;
+    if now == old { Ok(()) } else { Err(WriteError::Changed { path: path.to_owned() }) }
 }
 
 /// Make a file that is not there, and the folders above it.
@@ -114,6 +140,15 @@ pub fn create(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
         }
         Err(error) => Err(disk("name", error.error)),
     }
+}
+
+/// Remove a file that still is what was read.
+pub fn remove(path: &Path, old: &[u8]) -> Result<(), WriteError> {
+    writable(path)?;
+    still(path, old)?;
+    let disk = |action, source| WriteError::Disk { action, path: path.to_owned(), source };
+    fs::remove_file(path).map_err(|source| disk("remove", source))?;
+    sync_folder(path.parent().unwrap_or(Path::new("."))).map_err(|source| disk("flush the folder of", source))
 }
 
 enum Mode {
@@ -157,14 +192,14 @@ fn through(
     Err(WriteError::Torn { path: path.to_owned(), copy, source })
 }
 
-fn in_place(path: &Path, new: &[u8]) -> io::Result<()> {
+pub(super) fn in_place(path: &Path, new: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).open(path)?;
     file.write_all(new)?;
     file.set_len(u64::try_from(new.len()).unwrap_or(u64::MAX))?;
     file.sync_all()
 }
 
-fn sync_folder(folder: &Path) -> io::Result<()> {
+pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
@@ -190,7 +225,7 @@ fn is_read_only(metadata: &fs::Metadata) -> bool {
 
 /// Whether the new file has, or could be given, the owner and group of the old.
 #[cfg(unix)]
-fn same_owner(file: &File, wanted: &fs::Metadata) -> bool {
+pub(super) fn same_owner(file: &File, wanted: &fs::Metadata) -> bool {
     use std::os::unix::fs::{MetadataExt, fchown};
     let Ok(have) = file.metadata() else { return false };
     let same = have.uid() == wanted.uid() && have.gid() == wanted.gid();
@@ -200,7 +235,7 @@ fn same_owner(file: &File, wanted: &fs::Metadata) -> bool {
 }
 
 #[cfg(not(unix))]
-fn same_owner(_: &File, _: &fs::Metadata) -> bool {
+pub(super) fn same_owner(_: &File, _: &fs::Metadata) -> bool {
     true
 }
 

@@ -15,6 +15,7 @@ pub mod endpoint;
 mod failure;
 pub mod file_blocks;
 pub mod http;
+mod lift;
 mod native_channel;
 pub mod quirks;
 pub mod reply;

@@ -90,6 +90,7 @@ impl Surroundings {
             ids: Arc::new(|| uuid::Uuid::now_v7().to_string()),
             texts: self.texts,
             more: More::default(),
+            edits: self.state().map(|state| state.join("edits")),
         }
     }
 

@@ -1,9 +1,11 @@
 //! What the file tools share: the workspace, what was seen of which file, and how they say that something failed.
 
+use super::past::Past;
 use super::paths::{Letters, PathError, Place, Purpose, Workspace};
 use super::{Answer, Surroundings};
 use crate::edit::EditError;
 use crate::edit::encoding::Unreadable;
+use crate::edit::set;
 use crate::edit::write::{WriteError, Written};
 use crate::snapshot::Reach;
 use serde_json::{Map, Value, json};
@@ -13,8 +15,8 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::Read;
 use std::ops::Range;
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Bytes of a file that can be edited.
@@ -27,7 +29,12 @@ const MAX_DIFF: usize = 16 * 1024;
 pub struct Files {
     /// Where they work.
     pub workspace: Workspace,
+    /// Where a set of edits is written down before it is made.
+    journal: Option<PathBuf>,
+    /// What a process that died left, and others changed since: told once.
+    left: Mutex<Vec<String>>,
     seen: Mutex<HashMap<PathBuf, Sight>>,
+    past: Mutex<Past>,
 }
 
 /// What was seen of a file.
@@ -57,31 +64,55 @@ pub enum Knowledge {
 impl Files {
     /// For one session.
     pub fn new(surroundings: &Surroundings) -> Arc<Self> {
-        Self::of(Workspace::new(&surroundings.root).with_more(&surroundings.more))
+        Self::of(Workspace::new(&surroundings.root).with_more(&surroundings.more), surroundings)
     }
 
     /// The same for a disk of this kind.
     pub fn on_disk(surroundings: &Surroundings, letters: Letters) -> Arc<Self> {
-        Self::of(Workspace::new(&surroundings.root).with_more(&surroundings.more).with_letters(letters))
+        Self::of(Workspace::new(&surroundings.root).with_more(&surroundings.more).with_letters(letters), surroundings)
     }
 
-    fn of(workspace: Workspace) -> Arc<Self> {
-        Arc::new(Self { workspace, seen: Mutex::new(HashMap::new()) })
+    fn of(workspace: Workspace, surroundings: &Surroundings) -> Arc<Self> {
+        let journal = surroundings.journal.clone();
+        let left = journal.as_deref().map(unfinished).unwrap_or_default();
+        let (seen, past) = (Mutex::default(), Mutex::default());
+        Arc::new(Self { workspace, journal, left: Mutex::new(left), seen, past })
+    }
+
+    /// Where a set of edits is written down before it is made.
+    pub fn journal(&self) -> Option<&Path> {
+        self.journal.as_deref()
+    }
+
+    /// What is to be told of an earlier process's edits; empty from the second time on.
+    pub fn left(&self) -> Vec<String> {
+        std::mem::take(&mut self.left.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// What was done to files.
+    pub fn past(&self) -> MutexGuard<'_, Past> {
+        self.past.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The place that a call names.
     pub fn place(&self, arguments: &Map<String, Value>, purpose: Purpose) -> Result<Place, Answer> {
-        let written = arguments.get("path").and_then(Value::as_str).unwrap_or_default();
+        self.place_at(arguments.get("path").and_then(Value::as_str).unwrap_or_default(), purpose)
+    }
+
+    /// The place that a written path means.
+    pub fn place_at(&self, written: &str, purpose: Purpose) -> Result<Place, Answer> {
         self.workspace.resolve(written, purpose).map_err(|error| path_failed(&error))
     }
 
     /// The file that a call will change, and no other; where that is not plain, everything.
     pub fn reach(&self, arguments: &Map<String, Value>) -> Option<Reach> {
-        let path = arguments.get("path").and_then(Value::as_str)?;
-        Some(match self.workspace.resolve(path, Purpose::Write) {
-            Ok(place) => Reach::Files(vec![place.absolute]),
-            Err(_) => Reach::Everything,
-        })
+        self.reach_of(std::iter::once(arguments.get("path").and_then(Value::as_str)?))
+    }
+
+    /// The same for a call of several paths.
+    pub fn reach_of<'a>(&self, paths: impl Iterator<Item = &'a str>) -> Option<Reach> {
+        let places = paths.map(|path| Some(self.workspace.resolve(path, Purpose::Write).ok()?.absolute));
+        Some(places.collect::<Option<Vec<PathBuf>>>().map_or(Reach::Everything, Reach::Files))
     }
 
     /// Remember that lines of a file were shown.
@@ -126,6 +157,23 @@ impl Sight {
         }
         let whole = self.shown.first().is_some_and(|first| first.start <= 1 && first.end > self.lines);
         if whole || self.lines == 0 { Knowledge::Whole } else { Knowledge::Part }
+    }
+}
+
+/// Finish what an earlier process began, and say what could not be.
+fn unfinished(folder: &Path) -> Vec<String> {
+    match set::finish(folder) {
+        Ok(left) => left
+            .iter()
+            .map(|(path, beside)| {
+                let (path, beside) = (path.display(), beside.display());
+                format!(
+                    "{path} was to be changed together with others when the program died, and has changed since; \
+                         the text meant for it is in {beside}"
+                )
+            })
+            .collect(),
+        Err(error) => vec![format!("edits of an earlier session could not be finished: {error}")],
     }
 }
 
@@ -178,6 +226,7 @@ pub fn unwritten(error: &WriteError) -> Answer {
         WriteError::Exists { .. } => ("exists", "view it, then change it with str_replace or write_file"),
         WriteError::ReadOnly { .. } => ("protected", "leave it alone, and tell the person if it has to change"),
         WriteError::Torn { .. } => ("disk", "stop, and tell the person where the old bytes are"),
+        WriteError::Partly { .. } => ("disk", "it is finished or taken back at the next edit; tell the person"),
         WriteError::Disk { .. } => ("disk", ""),
     };
     failed(class, error.to_string(), hint)

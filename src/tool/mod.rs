@@ -6,15 +6,19 @@ pub mod bash;
 mod commit;
 mod create;
 mod done;
+mod edited;
 pub mod files;
 mod glob_search;
 mod grep_search;
 mod guard;
 mod job;
+mod past;
 pub mod paths;
 pub mod preview;
+mod rounds;
 mod search;
 mod str_replace;
+mod undo_edit;
 mod view;
 mod whole;
 mod write_file;
@@ -130,6 +134,9 @@ pub struct Surroundings {
     pub bash: bash::Settings,
     /// Folders beside the root that the person opened.
     pub more: paths::More,
+    /// Folder outside of the workspace where a set of edits is written down before it is made; without one, a set survives
+    /// errors but not the death of the process.
+    pub journal: Option<PathBuf>,
 }
 
 /// Every tool, sorted by name: what the model is offered, in this order.
@@ -151,6 +158,7 @@ pub fn table_with(surroundings: &Surroundings, files: &Arc<files::Files>) -> Vec
         Box::new(grep_search::GrepSearch::new(files())),
         Box::new(job::Job::new(jobs)),
         Box::new(str_replace::StrReplace::new(files())),
+        Box::new(undo_edit::UndoEdit::new(files())),
         Box::new(view::View::new(files())),
         Box::new(write_file::WriteFile::new(files())),
     ]

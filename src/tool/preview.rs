@@ -5,6 +5,7 @@
 
 use super::files;
 use super::paths::{Place, Purpose, Workspace};
+use super::rounds::{self, Rounds};
 use crate::edit::{Edit, Occurrences, apply, encoding};
 use serde_json::{Map, Value};
 use std::path::Path;
@@ -29,23 +30,12 @@ pub fn preview(root: &Path, tool: &str, arguments: &Map<String, Value>) -> Optio
     }
 }
 
-/// Edits of one or several files, each on what the one before left.
+/// Edits of one or several files.
 fn replaced(workspace: &Workspace, arguments: &Map<String, Value>) -> Option<String> {
-    let all = arguments.get("replace_all").and_then(Value::as_bool) == Some(true);
-    let occurrences = if all { Occurrences::All } else { Occurrences::One };
-    let path = text(arguments, "path");
-    let mut jobs: Vec<(String, Vec<Edit>)> = Vec::new();
-    let more = arguments.get("edits").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object);
-    for one in Some(arguments).filter(|all| all.contains_key("old")).into_iter().chain(more) {
-        let path = text(one, "path").or(path)?.to_owned();
-        let edit = Edit { old: text(one, "old")?.to_owned(), new: text(one, "new")?.to_owned() };
-        match jobs.iter_mut().find(|(other, _)| *other == path) {
-            Some((_, edits)) => edits.push(edit),
-            None => jobs.push((path, vec![edit])),
-        }
-    }
+    let occurrences = rounds::occurrences(arguments);
     let mut differences = String::new();
-    for (path, edits) in jobs {
+    for Rounds { path, edits } in rounds::read(arguments)? {
+        let edits: Vec<Edit> = edits.into_iter().map(|(_, edit)| edit).collect();
         differences.push_str(&edited(workspace, &path, &edits, occurrences)?);
     }
     (!differences.is_empty()).then_some(differences)

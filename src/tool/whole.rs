@@ -31,16 +31,21 @@ pub fn content(arguments: &Map<String, Value>) -> &str {
 /// # Errors
 /// The answer for the model: it holds something, or could not be written.
 pub fn made(files: &Files, place: &Place, content: &str) -> Result<Answer, Answer> {
+    let mut before = None;
     let written = match std::fs::symlink_metadata(&place.absolute) {
         Ok(metadata) if metadata.len() > 0 => {
             let hint = "view it, then change it with str_replace or write_file";
             return Err(files::failed("exists", format!("{} exists and is not empty", place.relative), hint));
         }
-        Ok(_) => write::replace(&place.absolute, b"", content.as_bytes()),
+        Ok(_) => {
+            before = Some(Vec::new());
+            write::replace(&place.absolute, b"", content.as_bytes())
+        }
         Err(_) => write::create(&place.absolute, content.as_bytes()).map(|()| write::Written::Plainly),
     };
     let written = written.map_err(|error| files::unwritten(&error))?;
     files.wrote(place, content.as_bytes());
+    files.past().add(std::iter::once((place, before, content.as_bytes())));
     Ok(told("Created", place, "", content, written))
 }
 

@@ -53,6 +53,7 @@ impl WriteFile {
         let after = text.spell(&before, &content).map_err(|error| files::unedited(place, &error))?;
         let written = write::replace(&place.absolute, &before, &after).map_err(|error| files::unwritten(&error))?;
         self.files.wrote(place, &after);
+        self.files.past().add(std::iter::once((place, Some(before), after.as_slice())));
         Ok(whole::told("Wrote", place, &text.body, &content, written))
     }
 }

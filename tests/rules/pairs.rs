@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 /// Files in `src/tool/` that are parts of the tools' ground and no tools themselves.
-const GROUND: &[&str] = &["files", "guard", "mod", "paths", "preview", "search", "whole"];
+const GROUND: &[&str] = &["edited", "files", "guard", "mod", "past", "paths", "preview", "rounds", "search", "whole"];
 
 /// Tools without a text in `prompts/tools/`, and the other way round.
 pub fn tools() -> Vec<String> {

@@ -3,6 +3,7 @@
 //! What is undone here is spelling that cannot be meant otherwise (arguments encoded twice, a wrapper key, a list as a
 //! string, raw line ends inside strings). Text that ends too early is never completed.
 
+use crate::query::lift::lift_first;
 use serde_json::{Map, Value};
 
 /// Why arguments could not be read.
@@ -103,6 +104,7 @@ fn fitted(mut map: Map<String, Value>, schema: &Value) -> Result<Map<String, Val
         *value =
             fit(std::mem::take(value), property).map_err(|why| Unreadable::WrongType(format!("`{name}` {why}")))?;
     }
+    lift_first(&mut map, schema);
     let required = schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
     for name in required {
         if map.get(name).is_none_or(Value::is_null) {

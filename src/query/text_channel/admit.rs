@@ -5,6 +5,7 @@
 //! how the call was spelled.
 
 use super::form::form;
+use crate::query::lift::lift_first;
 use crate::query::{Refusal, ToolSpec};
 use serde_json::{Map, Value};
 
@@ -41,6 +42,7 @@ pub fn arguments(spec: &ToolSpec, written: Vec<(String, String)>) -> Result<Map<
             return Err(refuse(spec.name, "bad_arguments", why));
         }
     }
+    lift_first(&mut arguments, &spec.schema);
     check_required(spec, &arguments)?;
     Ok(arguments)
 }
@@ -131,6 +133,7 @@ pub fn typed_arguments(spec: &ToolSpec, given: Map<String, Value>) -> Result<Map
         };
         arguments.insert(property, value);
     }
+    lift_first(&mut arguments, &spec.schema);
     check_required(spec, &arguments)?;
     Ok(arguments)
 }

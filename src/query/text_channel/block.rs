@@ -117,31 +117,32 @@ fn only_missing(spec: &ToolSpec, given: impl Fn(&str) -> bool) -> Missing {
 
 type Pairs = Vec<(String, String)>;
 
-/// Children that come in rounds (`<old>`, `<new>`, `<old>`, `<new>`): the first is the tool's own arguments, the others fill
-/// its list of such objects.
+/// Children that come in rounds (`<old>`, `<new>`, `<path>`, `<old>`, `<new>`): the first is the tool's own arguments, the
+/// others fill its list of such objects. What a round may have besides comes before what it needs.
 fn grouped(spec: &ToolSpec, written: Pairs) -> Result<(Pairs, Map<String, Value>), Refusal> {
     let mut repeated = written.iter().enumerate().filter(|(n, (name, _))| {
         let own = property(spec, name);
         own.is_some() && written.iter().take(*n).any(|(earlier, _)| property(spec, earlier) == own)
     });
     let Some((_, (name, _))) = repeated.next() else { return Ok((written, Map::new())) };
-    let Some((list, members)) = list_with(spec, &property(spec, name).unwrap_or_default()) else {
+    let Some((list, members, needed)) = list_with(spec, &property(spec, name).unwrap_or_default()) else {
         return Ok((written, Map::new()));
     };
     let (mine, mut rest): (Pairs, Pairs) =
         written.into_iter().partition(|(name, _)| property(spec, name).is_some_and(|name| members.contains(&name)));
+    let whole = |round: &Map<String, Value>| needed.iter().all(|name| round.contains_key(name));
     let mut rounds: Vec<Map<String, Value>> = Vec::new();
     for (name, text) in mine {
         let name = property(spec, &name).unwrap_or(name);
         match rounds.last_mut() {
-            Some(round) if !round.contains_key(&name) => {
+            Some(round) if !round.contains_key(&name) && !whole(round) => {
                 round.insert(name, Value::String(text));
             }
             _ => rounds.push(Map::from_iter([(name, Value::String(text))])),
         }
     }
-    if rounds.iter().any(|round| round.len() != members.len()) {
-        return Err(refuse(spec.name, "missing_arg", format!("each round needs all of: {}", members.join(", "))));
+    if !rounds.iter().all(whole) {
+        return Err(refuse(spec.name, "missing_arg", format!("each round needs all of: {}", needed.join(", "))));
     }
     let mut rounds = rounds.into_iter();
     for (name, value) in rounds.next().into_iter().flatten() {
@@ -150,13 +151,14 @@ fn grouped(spec: &ToolSpec, written: Pairs) -> Result<(Pairs, Map<String, Value>
     Ok((rest, Map::from_iter([(list, Value::Array(rounds.map(Value::Object).collect()))])))
 }
 
-/// The array argument whose items have this property, and what its items need.
-fn list_with(spec: &ToolSpec, name: &str) -> Option<(String, Vec<String>)> {
+/// The array argument whose items have this property, what its items may have, and what they need.
+fn list_with(spec: &ToolSpec, name: &str) -> Option<(String, Vec<String>, Vec<String>)> {
     let properties = spec.schema.get("properties")?.as_object()?;
     properties.iter().find_map(|(list, schema)| {
         let items = schema.get("items")?;
-        items.get("properties")?.get(name)?;
-        let members = items.get("required")?.as_array()?.iter().filter_map(Value::as_str).map(str::to_owned).collect();
-        Some((list.clone(), members))
+        let members = items.get("properties")?.as_object()?;
+        members.get(name)?;
+        let needed = items.get("required")?.as_array()?.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+        Some((list.clone(), members.keys().cloned().collect(), needed))
     })
 }

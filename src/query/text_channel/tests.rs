@@ -22,7 +22,8 @@ fn tools() -> Vec<ToolSpec> {
                 "properties": {
                     "path": path(), "old": text(), "new": text(),
                     "edits": { "type": "array", "items": {
-                        "type": "object", "properties": { "old": text(), "new": text() }, "required": ["old", "new"]
+                        "type": "object", "properties": { "path": path(), "old": text(), "new": text() },
+                        "required": ["old", "new"]
                     } }
                 },
                 "required": ["path", "old", "new"]
@@ -52,6 +53,19 @@ fn several_rounds_of_old_and_new_become_a_list_of_edits() {
         "<str_replace path=\"a\">\n<old>\n1\n</old>\n<new>\n2\n</new>\n<old>3</old>\n<new>4</new>\n</str_replace>";
     let expected = json!({ "path": "a", "old": "1", "new": "2", "edits": [{ "old": "3", "new": "4" }] });
     assert_eq!(calls(text), [("str_replace".to_owned(), expected)]);
+}
+
+#[test]
+fn a_round_may_begin_with_another_path() {
+    let text = "<str_replace path=\"a\">\n<old>1</old>\n<new>2</new>\n<old>3</old>\n<new>4</new>\n<path>b</path>\n\
+                <old>5</old>\n<new>6</new>\n</str_replace>";
+    let rest = json!([{ "old": "3", "new": "4" }, { "path": "b", "old": "5", "new": "6" }]);
+    let expected = json!({ "path": "a", "old": "1", "new": "2", "edits": rest });
+    assert_eq!(calls(text), [("str_replace".to_owned(), expected)]);
+    let alone = "<str_replace><edits>[{\"path\":\"b\",\"old\":\"1\",\"new\":\"2\"}]</edits></str_replace>";
+    assert_eq!(calls(alone)[0].1, json!({ "edits": [], "path": "b", "old": "1", "new": "2" }));
+    let lacking = "<str_replace path=\"a\"><old>1</old><new>2</new><path>b</path><old>5</old></str_replace>";
+    assert_eq!(classes(lacking, Finish::Whole), ["missing_arg"]);
 }
 
 #[test]
