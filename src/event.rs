@@ -136,7 +136,7 @@ pub enum EventKind {
         exit_code: u8,
         /// The model's summary, or its final answer.
         summary: String,
-        /// Files created or changed by tools, relative to the root, sorted.
+        /// Files created, changed or removed by tools, and by commands where snapshots are kept; relative to the root, sorted.
         files: Vec<String>,
         /// Shell commands run.
         commands: u32,

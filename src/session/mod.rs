@@ -189,6 +189,7 @@ impl Session {
             // What the last turn changed is written down before the prompt ends.
             let _ = kept.await;
         }
+        report.files.extend(self.parts.snapshots.iter().flat_map(Keeper::changed));
         report.files.sort();
         report.files.dedup();
         self.say_ending(report.ending);

@@ -11,7 +11,7 @@ pub struct Report {
     pub ending: Ending,
     /// The model's summary or final answer.
     pub summary: String,
-    /// Files changed by tools, sorted.
+    /// Files changed by tools, and by commands where snapshots are kept; sorted.
     pub files: Vec<String>,
     /// Commands run.
     pub commands: u32,

@@ -1,5 +1,6 @@
 //! The keeper of a workspace's snapshots: what a session tells it, and what a person asks of it.
 
+use super::changed::Changed;
 use super::entry::{Digest, Entry, Outside, Rel};
 use super::plan::{self, Doubtful};
 use super::record::{Author, Label, Open, OpenFile, Record, Records, undoable};
@@ -51,6 +52,7 @@ struct State {
     /// Whether the bound of all contents was looked at.
     bounded: bool,
     told: BTreeSet<(Rel, Outside)>,
+    changed: Changed,
 }
 
 #[derive(Debug)]
@@ -105,6 +107,12 @@ impl Keeper {
         let mut state = self.lock();
         state.job = job == Job::Runs;
         self.0.close(&mut state).err()
+    }
+
+    /// Files that the present prompt changed until the last [`Self::after`], by tools or by commands, sorted.
+    pub fn changed(&self) -> Vec<String> {
+        let state = self.lock();
+        state.changed.files(&state.label)
     }
 
     /// Takes turns back. Asking again goes further back.
@@ -242,6 +250,7 @@ impl Inner {
             }
             None => self.changes_of_files(&running.open)?,
         };
+        state.changed.add(&running.open.label, &changes);
         self.write_down(&running.open.label, Author::Turn, changes)?;
         running.file.close();
         if !std::mem::replace(&mut state.bounded, true) {

@@ -8,6 +8,7 @@
 //! Promises: shell-made changes, untracked and ignored files, links, modes and empty folders are covered; what is not is
 //! told before the turn; whatever somebody else changed since stays. It does not know what a tool does, nor why.
 
+mod changed;
 mod entry;
 mod index;
 mod keeper;

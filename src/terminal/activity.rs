@@ -30,7 +30,13 @@ pub fn result(texts: &Texts, result: &ToolResult, columns: usize) -> Option<Stri
         Outcome::Refused => texts.call_refused,
         Outcome::Interrupted => texts.call_interrupted,
     };
-    Some(fill(text, &[("name", &result.name), ("why", &one_line(&result.text, columns))]))
+    Some(fill(text, &[("name", &result.name), ("why", &one_line(reason(&result.text), columns))]))
+}
+
+/// What tells why: the exit code at the end of a command's output, or the first line.
+fn reason(text: &str) -> &str {
+    let last = text.trim_end().lines().next_back().unwrap_or_default();
+    if last.starts_with('[') { last } else { text }
 }
 
 /// The line of any other event that people should see.

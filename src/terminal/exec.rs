@@ -65,9 +65,10 @@ async fn prompted(
     let opened = open::open(flags, surroundings)?;
     let notices = opened.notices(surroundings.texts);
     let Opened { choices, around, cassette, .. } = opened;
+    let activity = Arc::new(Activity::new(surroundings.texts, choices.mode));
     let frontend: Arc<dyn Frontend> = match lines {
         Some(lines) => lines,
-        None => Arc::new(Activity::new(surroundings.texts, choices.mode)),
+        None => activity.clone(),
     };
     let mut session = wire::session(&choices, &around, &cassette, which, frontend)
         .map_err(|error| open::wire_refusal(&error, surroundings))?;
@@ -75,8 +76,9 @@ async fn prompted(
         session.notice(notice);
     }
     let report = session.prompt(&prompt, &cancel).await;
-    if !args.json && !report.summary.is_empty() {
-        answer(&wire::redactor(&around.environment).text(&report.summary));
+    let told = activity.answer(&report.summary);
+    if !args.json && !told.is_empty() {
+        answer(&wire::redactor(&around.environment).text(&told));
     }
     Ok(report.ending)
 }

@@ -1,6 +1,7 @@
 //! The two frontends of a headless run: event lines on stdout, or activity on stderr.
 
 use crate::activity;
+use crate::clean::clean;
 use crate::streams::{self, Reader};
 use crate::surroundings;
 use futures::future::{BoxFuture, ready};
@@ -14,6 +15,9 @@ use selfsmith_agent::texts::{Texts, fill};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
+
+/// The call that ends the work: what was said beside it belongs to the answer.
+const DONE: &str = "done";
 
 /// Events as JSON, one a line, without secrets. A reader that goes away stops the work.
 pub struct JsonLines {
@@ -87,22 +91,55 @@ fn line(event: &Event, redactor: &Redactor) -> Reader {
     streams::data(&format!("{value}\n"))
 }
 
-/// Activity on stderr; the answer is printed by whoever runs the prompt.
+/// Activity on stderr, the words that the model says on its way among it; the answer is printed by whoever runs the prompt.
 pub struct Activity {
     texts: &'static Texts,
     mode: Mode,
     told: AtomicBool,
+    /// What it said in its last reply, as long as no call came after it.
+    said: Mutex<String>,
 }
 
 impl Activity {
     /// Activity in a language; `mode` is named where a permission is missing.
     pub fn new(texts: &'static Texts, mode: Mode) -> Self {
-        Self { texts, mode, told: AtomicBool::new(false) }
+        Self { texts, mode, told: AtomicBool::new(false), said: Mutex::default() }
+    }
+
+    /// The answer to a prompt: what the model said last, above the summary where that is another text.
+    pub fn answer(&self, summary: &str) -> String {
+        let said = self.take();
+        match (said.trim(), summary.trim()) {
+            (said, "") => said.to_owned(),
+            ("", _) => summary.to_owned(),
+            (said, short) if said.contains(short) => said.to_owned(),
+            (said, _) => format!("{said}\n\n{summary}"),
+        }
+    }
+
+    fn take(&self) -> String {
+        std::mem::take(&mut *self.said.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Shows what was said, before what follows from it.
+    fn show(&self) {
+        let said = clean(self.take().trim());
+        if !said.is_empty() {
+            streams::tell(&said);
+        }
     }
 }
 
 impl Frontend for Activity {
     fn notify(&self, event: &Event) {
+        match &event.kind {
+            EventKind::Replied { text, .. } => {
+                self.said.lock().unwrap_or_else(PoisonError::into_inner).clone_from(text);
+            }
+            EventKind::CallStarted { call } if call.name != DONE => self.show(),
+            EventKind::TurnStarted { .. } => self.show(),
+            _ => {}
+        }
         let line = match &event.kind {
             EventKind::CallStarted { call } => Some(activity::call(self.texts, call, activity::COLUMNS)),
             EventKind::CallEnded { result } => activity::result(self.texts, result, activity::COLUMNS),

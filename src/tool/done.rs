@@ -20,7 +20,7 @@ impl Tool for Done {
     fn schema(&self) -> Value {
         json!({
             "type": "object",
-            "properties": { "summary": { "type": "string", "description": "for the person: what changed, how it was checked, what is left" } },
+            "properties": { "summary": { "type": "string", "description": "all that the person must know" } },
             "required": [],
         })
     }

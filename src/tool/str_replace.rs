@@ -147,7 +147,7 @@ impl Tool for StrReplace {
                 "path": { "type": "string", "minLength": 1 },
                 "old": old,
                 "new": text,
-                "replace_all": { "type": "boolean", "description": "every occurrence" },
+                "replace_all": { "type": "boolean", "description": "every occurrence of each `old`, not just one" },
                 "edits": {
                     "type": "array",
                     "description": "further ones, each made after the one before, in another file where it has a `path`; all or none",

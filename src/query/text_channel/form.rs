@@ -29,17 +29,25 @@ pub fn arguments(spec: &ToolSpec) -> String {
     let properties = spec.schema.get("properties").and_then(Value::as_object).into_iter().flatten();
     let (shown, optional): (Vec<_>, Vec<_>) =
         properties.partition(|(name, _)| Some(name.as_str()) == spec.body || required(spec).any(|one| one == *name));
-    let shown = shown.into_iter().filter(|(_, property)| property.get("description").is_some());
+    let is_body = |name: &str| Some(name) == spec.body;
+    let shown = shown.into_iter().filter(|(name, property)| is_body(name) || property.get("description").is_some());
     let told = |(name, property): (&String, &Value)| format!("`{name}`{}", details(property));
-    let shown: Vec<String> = shown.map(told).collect();
+    let shown: Vec<String> =
+        shown.map(|one| if is_body(one.0) { format!("The body is {}", told(one)) } else { told(one) }).collect();
     let optional: Vec<String> = optional.into_iter().map(told).collect();
     let optional = (!optional.is_empty()).then(|| format!("Optional: {}.", optional.join(", ")));
     let shown = (!shown.is_empty()).then(|| format!("{}.", shown.join(", ")));
     shown.into_iter().chain(optional).collect::<Vec<_>>().join(" ")
 }
 
-/// ` (integer, from 1 on)`: the type where it is no text, the words that are allowed, the description.
+/// ` (integer, from 1 on)`: the type where it is no text, the words that are allowed, the description. A list of objects is
+/// written as more of the block's own children.
 fn details(property: &Value) -> String {
+    if let Some(parts) = property.pointer("/items/properties").and_then(Value::as_object) {
+        let names: Vec<String> = parts.keys().map(|name| format!("<{name}>…</{name}>")).collect();
+        let told = property.get("description").and_then(Value::as_str).unwrap_or_default();
+        return format!(", as more {} in the same block ({told})", names.join(""));
+    }
     let word = |name: &str| property.get(name).and_then(Value::as_str).map(str::to_owned);
     let choices = property.get("enum").and_then(Value::as_array).map(|all| {
         let words: Vec<&str> = all.iter().filter_map(Value::as_str).collect();
