@@ -128,31 +128,14 @@ impl Dialog {
 
     /// A key.
     pub fn key(&mut self, key: Key) -> Open {
-        match key {
-            Key::Enter => return self.enter(),
-            Key::Escape => return self.answer(Reply::Cancelled, Open::No),
-            Key::Interrupt => return self.answer(Reply::Cancelled, Open::Interrupted),
-            Key::EndOfInput if self.buffer.is_empty() => return self.answer(Reply::Cancelled, Open::No),
-            Key::Up => self.turn(|at, count| (at + count - 1) % count),
-            Key::Down | Key::Tab => self.turn(|at, count| (at + 1) % count),
-            Key::Char(c) => self.buffer.type_char(c),
+        match self.buffer.press(key) {
+            Some(Key::Enter) => return self.enter(),
+            Some(Key::Escape | Key::EndOfInput) => return self.answer(Reply::Cancelled, Open::No),
+            Some(Key::Interrupt) => return self.answer(Reply::Cancelled, Open::Interrupted),
+            Some(Key::Up) => self.turn(|at, count| (at + count - 1) % count),
+            Some(Key::Down | Key::Tab) => self.turn(|at, count| (at + 1) % count),
             // A paste has one line here: a key that ends with a line end is still one key.
-            Key::Paste(text) => self.buffer.insert(text.trim_end_matches(['\r', '\n'])),
-            Key::NewLine => self.buffer.insert("\n"),
-            Key::Left => self.buffer.left(),
-            Key::Right => self.buffer.right(),
-            Key::WordLeft => self.buffer.word_left(),
-            Key::WordRight => self.buffer.word_right(),
-            Key::Home => self.buffer.home(),
-            Key::End => self.buffer.end(),
-            Key::Backspace => self.buffer.backspace(),
-            Key::Delete | Key::EndOfInput => self.buffer.delete(),
-            Key::KillWord => self.buffer.kill_word(),
-            Key::KillWordRight => self.buffer.kill_word_right(),
-            Key::KillToHome => self.buffer.kill_to_home(),
-            Key::KillToEnd => self.buffer.kill_to_end(),
-            Key::Yank => self.buffer.yank(),
-            Key::Undo => self.buffer.undo(),
+            Some(Key::Paste(text)) => self.buffer.insert(text.trim_end_matches(['\r', '\n'])),
             _ => {}
         }
         self.narrow();

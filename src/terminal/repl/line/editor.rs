@@ -211,46 +211,26 @@ impl Editor {
     }
 
     fn editing(&mut self, key: Key) -> Done {
-        match key {
-            Key::Char(c) => self.buffer.type_char(c),
-            Key::Paste(text) => self.buffer.paste(&text),
-            Key::NewLine => self.buffer.insert("\n"),
-            Key::Enter => return self.enter(),
-            Key::Tab => {
-                if !self.buffer.unfold() {
-                    self.closed = None;
-                }
-            }
-            Key::BackTab => return Done::Mode,
-            Key::Escape => return Done::Escape,
-            Key::Up => return self.up(),
-            Key::Down => self.down(),
-            Key::Left => self.buffer.left(),
-            Key::Right => self.buffer.right(),
-            Key::WordLeft => self.buffer.word_left(),
-            Key::WordRight => self.buffer.word_right(),
-            Key::Home => self.buffer.home(),
-            Key::End => self.buffer.end(),
-            Key::Backspace => self.buffer.backspace(),
-            Key::Delete => self.buffer.delete(),
-            Key::KillWord => self.buffer.kill_word(),
-            Key::KillWordRight => self.buffer.kill_word_right(),
-            Key::KillToHome => self.buffer.kill_to_home(),
-            Key::KillToEnd => self.buffer.kill_to_end(),
-            Key::Yank => self.buffer.yank(),
-            Key::Undo => self.buffer.undo(),
-            Key::Interrupt => return Done::Interrupt,
-            Key::EndOfInput if self.buffer.is_empty() => return Done::Leave,
-            Key::EndOfInput => self.buffer.delete(),
-            Key::Clear => return Done::Clear,
-            Key::Search => {
+        match self.buffer.press(key) {
+            Some(Key::Paste(text)) => self.buffer.paste(&text),
+            Some(Key::Enter) => return self.enter(),
+            Some(Key::Tab) if self.buffer.unfold() => {}
+            Some(Key::Tab) => self.closed = None,
+            Some(Key::BackTab) => return Done::Mode,
+            Some(Key::Escape) => return Done::Escape,
+            Some(Key::Up) => return self.up(),
+            Some(Key::Down) => self.down(),
+            Some(Key::Interrupt) => return Done::Interrupt,
+            Some(Key::EndOfInput) => return Done::Leave,
+            Some(Key::Clear) => return Done::Clear,
+            Some(Key::Search) => {
                 self.menu = None;
                 self.search = Some(Search { draft: self.buffer.expanded(), ..Search::default() });
             }
-            Key::External => return Done::External,
-            Key::Picture => return Done::Picture,
-            Key::Suspend => return Done::Suspend,
-            Key::Resize => {}
+            Some(Key::External) => return Done::External,
+            Some(Key::Picture) => return Done::Picture,
+            Some(Key::Suspend) => return Done::Suspend,
+            _ => {}
         }
         Done::Edited
     }

@@ -8,6 +8,7 @@ mod history;
 mod keys;
 mod layout;
 mod menu;
+mod motion;
 
 use crate::clean::clean;
 use selfsmith_agent::texts::{Texts, fill};
