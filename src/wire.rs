@@ -2,13 +2,16 @@
 //!
 //! It reads no environment and no clock: whoever calls passes both in. Nothing is imported from here but by the program.
 
+mod door;
+
 use crate::approve::{Guard, Mode, Rules};
 use crate::ending::Ending;
 use crate::frontend::{Frontend, Redacted};
 use crate::hook::{self, Hooks};
 use crate::prompt::{self, PromptError, Prompts, ToolText};
+use crate::query::channels::Memory;
 use crate::query::client::{self, Client, ConnectionError};
-use crate::query::settings::{Growth, Settings as ModelSettings};
+use crate::query::settings::{ChannelChoice, Growth, Settings as ModelSettings};
 use crate::query::tape::{OnDrift, Tape};
 use crate::query::{Model, ToolSpec, text_channel};
 use crate::redact::Redactor;
@@ -41,6 +44,8 @@ pub struct Choices {
     pub hooks: hook::Settings,
     /// How commands run.
     pub bash: tool::bash::Settings,
+    /// How pages of the web are fetched.
+    pub fetch: tool::fetch_url::Settings,
     /// How snapshots are kept.
     pub snapshots: snapshot::Settings,
     /// Where they are kept; below it a folder for each workspace.
@@ -90,16 +95,20 @@ pub struct Around {
     pub more: tool::paths::More,
     /// Where sets of edits are written down before they are made; below it a folder for each workspace.
     pub edits: Option<PathBuf>,
+    /// Where it is remembered which channel each model takes.
+    pub channels: Option<PathBuf>,
 }
 
 impl Around {
-    fn for_tools(&self, bash: &tool::bash::Settings) -> tool::Surroundings {
+    fn for_tools(&self, choices: &Choices) -> tool::Surroundings {
         tool::Surroundings {
             root: self.root.clone(),
             environment: self.variables.clone(),
-            bash: bash.clone(),
+            bash: choices.bash.clone(),
             more: self.more.clone(),
             journal: self.edits.as_deref().map(|folder| self::folder(folder, &self.root)),
+            fetch: choices.fetch.clone(),
+            door: Some(Arc::new(door::Web(choices.model.clone()))),
         }
     }
 }
@@ -182,11 +191,12 @@ pub fn session(
     frontend: Arc<dyn Frontend>,
 ) -> Result<Session, WireError> {
     let prompts = Prompts::load(around.prompts.clone())?;
-    let tools = tool::table(&around.for_tools(&choices.bash));
+    let tools = tool::table(&around.for_tools(choices));
     let specs = specs(&tools, &prompts)?;
     let redactor = redactor(&around.environment);
     let tape = tape(cassette, choices.model.name.as_deref(), &around.root, redactor.clone())?;
-    let model = client(choices, around, tape)?;
+    let model = client(choices, around, tape)?.or_as_text(prompts.system("text", &tool_texts(&specs), &around.told)?);
+    let model = if tried_natively(choices, cassette)? { model.as_recorded() } else { model };
     let system = system(&prompts, &specs, &model, around)?;
     let parts = Parts {
         model: Box::new(model),
@@ -253,8 +263,10 @@ pub fn keeper(choices: &Choices, around: &Around) -> Option<Keeper> {
 
 /// Another model for a session, with its system prompt.
 pub fn another_model(choices: &Choices, around: &Around, specs: &[ToolSpec]) -> Result<WithPrompt, WireError> {
-    let model = client(choices, around, Tape::Off)?;
-    let system = system(&Prompts::load(around.prompts.clone())?, specs, &model, around)?;
+    let prompts = Prompts::load(around.prompts.clone())?;
+    let text = prompts.system("text", &tool_texts(specs), &around.told)?;
+    let model = client(choices, around, Tape::Off)?.or_as_text(text);
+    let system = system(&prompts, specs, &model, around)?;
     Ok((Box::new(model), system))
 }
 
@@ -264,10 +276,25 @@ pub fn reach(model: &ModelSettings, growth: Growth, around: &Around) -> Result<S
     Ok(format!("{} at {}", client.name(), client.endpoint()))
 }
 
+/// A client to ask which channel a model takes.
+pub fn asker(choices: &Choices, around: &Around) -> Result<Client, WireError> {
+    Ok(client(choices, around, Tape::Off)?)
+}
+
+/// Whether a cassette was recorded while it was being found out which channel the model takes.
+fn tried_natively(choices: &Choices, cassette: &Cassette) -> Result<bool, CassetteError> {
+    let Cassette::Replay { path, .. } = cassette else { return Ok(false) };
+    if choices.model.channel != ChannelChoice::Auto {
+        return Ok(false);
+    }
+    let first = cassette::Tape::read(path)?.entries.into_iter().next().and_then(|entry| entry.request);
+    Ok(first.is_some_and(|request| request.get("tools").is_some_and(|tools| !tools.is_null())))
+}
+
 /// Check prompts and the texts of tools.
 pub fn check_prompts(around: &Around) -> Result<(), WireError> {
     let prompts = Prompts::load(around.prompts.clone())?;
-    let tools = tool::table(&around.for_tools(&tool::bash::Settings::default()));
+    let tools = tool::table(&tool::Surroundings { root: around.root.clone(), ..tool::Surroundings::default() });
     let specs = specs(&tools, &prompts)?;
     for channel in ["text", "native"] {
         prompts.system(channel, &tool_texts(&specs), &around.told)?;
@@ -309,7 +336,8 @@ fn tape(cassette: &Cassette, model: Option<&str>, root: &Path, redactor: Redacto
 }
 
 fn client(choices: &Choices, around: &Around, tape: Tape) -> Result<Client, ConnectionError> {
-    Client::new(choices.model.clone(), choices.growth, &around.environment, tape, around.chance)
+    let client = Client::new(choices.model.clone(), choices.growth, &around.environment, tape, around.chance)?;
+    Ok(client.remembering(Memory::open(around.channels.clone())))
 }
 
 fn specs(tools: &[Box<dyn Tool>], prompts: &Prompts) -> Result<Vec<ToolSpec>, PromptError> {

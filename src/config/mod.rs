@@ -29,7 +29,7 @@ use crate::hook;
 use crate::query::settings::{Growth, Settings as ModelSettings};
 use crate::snapshot;
 use crate::texts::{Texts, fill};
-use crate::tool::bash;
+use crate::tool::{bash, fetch_url};
 use crate::turn;
 use error::Place;
 use serde::de::DeserializeOwned;
@@ -80,6 +80,9 @@ pub struct Tools {
     pub rules: Vec<Rule>,
     /// Shell commands.
     pub bash: bash::Settings,
+    /// Pages of the web.
+    #[serde(default)]
+    pub fetch: fetch_url::Settings,
 }
 
 /// The group `cli`.
@@ -171,6 +174,9 @@ fn typed(merged: &layers::Merged) -> Result<Config, ConfigError> {
     check(&config).map_err(|(key, why)| wrong(merged, key, why.into()))?;
     if let Some(why) = config.hooks.fault() {
         return Err(wrong(merged, "hooks", why));
+    }
+    if let Some(why) = config.tools.fetch.fault() {
+        return Err(wrong(merged, "tools.fetch.allow", why));
     }
     Rules::new(&config.tools.rules).map_err(|error| wrong(merged, "tools.rules", error.to_string()))?;
     Ok(config)

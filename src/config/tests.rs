@@ -43,7 +43,12 @@ fn the_shipped_file_holds_the_defaults_that_the_modules_declare() {
     assert_eq!(loaded.config.turn, turn::Settings::default());
     assert_eq!(
         loaded.config.tools,
-        Tools { approval: Mode::default(), rules: Vec::new(), bash: bash::Settings::default() }
+        Tools {
+            approval: Mode::default(),
+            rules: Vec::new(),
+            bash: bash::Settings::default(),
+            fetch: fetch_url::Settings::default()
+        }
     );
     assert!(loaded.notices(&EN).is_empty());
 }

@@ -5,10 +5,12 @@
 //! `failure` and `retry` (what went wrong, whether to try again), `chunk` and `assemble` (deltas into a reply),
 //! `text_channel` and `native_channel` (calls), `think` (thinking kept apart), `show` (what a person sees while it
 //! streams), `spell` (the conversation as JSON), `tape` (record and replay), `usage` (tokens and cost), `quirks` (the one
-//! table of what providers do differently) and `adapt` (what is learnt of a server by its refusals).
+//! table of what providers do differently), `adapt` (what is learnt of a server by its refusals) and `channels` (what is
+//! remembered of models).
 
 mod adapt;
 mod assemble;
+pub mod channels;
 mod chunk;
 pub mod client;
 pub mod endpoint;

@@ -2,8 +2,6 @@
 //!
 //! Sources: the providers' own API references. What a server turns out to refuse is learnt from its error (`adapt`).
 
-use crate::message::Channel;
-
 /// How thinking goes back to the provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Echo {
@@ -51,8 +49,6 @@ pub struct Preset {
     pub limit: LimitField,
     /// How thinking goes back.
     pub echo: Echo,
-    /// The channel unless a setting says otherwise.
-    pub channel: Channel,
 }
 
 const PLAIN: Preset = Preset {
@@ -63,7 +59,6 @@ const PLAIN: Preset = Preset {
     hosts: &[],
     limit: LimitField::MaxTokens,
     echo: Echo::Never,
-    channel: Channel::Text,
 };
 
 /// Every provider, sorted by name.
@@ -74,7 +69,6 @@ pub const PRESETS: &[Preset] = &[
         base_url: "https://dashscope.aliyuncs.com/compatible-mode/v1",
         key_variable: "DASHSCOPE_API_KEY",
         hosts: &["dashscope.aliyuncs.com", "dashscope-intl.aliyuncs.com", "dashscope-us.aliyuncs.com"],
-        channel: Channel::Native,
         ..PLAIN
     },
     Preset {
@@ -83,7 +77,6 @@ pub const PRESETS: &[Preset] = &[
         key_variable: "DEEPSEEK_API_KEY",
         hosts: &["api.deepseek.com"],
         echo: Echo::BesideCalls,
-        channel: Channel::Native,
         aliases: &[],
         ..PLAIN
     },
@@ -109,7 +102,6 @@ pub const PRESETS: &[Preset] = &[
         key_variable: "MINIMAX_API_KEY",
         hosts: &["api.minimax.io", "api.minimaxi.com", "api.minimax.chat"],
         echo: Echo::Inline,
-        channel: Channel::Native,
         ..PLAIN
     },
     Preset { name: "ollama", aliases: &[], base_url: "http://127.0.0.1:11434/v1", hosts: &[":11434"], ..PLAIN },
@@ -120,7 +112,6 @@ pub const PRESETS: &[Preset] = &[
         key_variable: "OPENAI_API_KEY",
         hosts: &["api.openai.com"],
         limit: LimitField::MaxCompletionTokens,
-        channel: Channel::Native,
         ..PLAIN
     },
     Preset {
@@ -129,7 +120,6 @@ pub const PRESETS: &[Preset] = &[
         base_url: "https://openrouter.ai/api/v1",
         key_variable: "OPENROUTER_API_KEY",
         hosts: &["openrouter.ai"],
-        channel: Channel::Native,
         ..PLAIN
     },
     Preset { name: "vllm", aliases: &[], base_url: "http://127.0.0.1:8000/v1", hosts: &[":8000"], ..PLAIN },

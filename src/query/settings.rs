@@ -12,7 +12,7 @@ use std::time::Duration;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ChannelChoice {
-    /// As the provider's row says.
+    /// Native where the model takes it, which is found out and remembered; else text.
     #[default]
     Auto,
     /// Tags in the text.
@@ -80,6 +80,8 @@ pub struct Settings {
     pub retry: retry::Settings,
     /// Further certificate authorities.
     pub ca_file: Option<PathBuf>,
+    /// Further ones for one provider only, by its preset's name.
+    pub ca_files: BTreeMap<String, PathBuf>,
     /// `system`, `off`, or an address.
     pub proxy: String,
     /// US dollars per million tokens, by model.
@@ -102,6 +104,7 @@ impl Default for Settings {
             stall_timeout_s: 120.0,
             retry: retry::Settings::default(),
             ca_file: None,
+            ca_files: BTreeMap::new(),
             proxy: "system".into(),
             prices: BTreeMap::new(),
         }
@@ -109,15 +112,16 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// What the HTTP client needs. A server on this machine is never reached through a proxy.
-    pub fn http(&self, is_loopback: bool) -> HttpSettings {
+    /// What the HTTP client needs for a provider. A server on this machine is never reached through a proxy.
+    pub fn http(&self, is_loopback: bool, provider: &str) -> HttpSettings {
         let proxy = match self.proxy.trim() {
             _ if is_loopback => Proxy::Off,
             "system" => Proxy::System,
             "off" | "none" | "" => Proxy::Off,
             url => Proxy::Url(url.to_owned()),
         };
-        HttpSettings { ca_file: self.ca_file.clone(), proxy, connect_timeout: seconds(self.connect_timeout_s) }
+        let ca_files = self.ca_file.iter().chain(self.ca_files.get(provider)).cloned().collect();
+        HttpSettings { ca_files, proxy, connect_timeout: seconds(self.connect_timeout_s) }
     }
 
     /// How long silence may last.

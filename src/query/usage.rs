@@ -92,19 +92,29 @@ const fn of_other(c: char) -> f64 {
 pub struct Meter {
     prompt: f64,
     completion: f64,
+    /// Replies that taught it.
+    learnt: u32,
 }
 
 impl Default for Meter {
     fn default() -> Self {
-        Self { prompt: 1.0, completion: 1.0 }
+        Self { prompt: 1.0, completion: 1.0, learnt: 0 }
     }
 }
+
+/// Tokens below which a difference says nothing.
+const FEW: f64 = 1500.0;
 
 impl Meter {
     /// The tokens of a reply whose request and answer were estimated at these figures; learns where the server measured.
     pub fn read(&mut self, server: Option<ServerUsage>, prompt: f64, completion: f64) -> Usage {
         match server {
+            // What was cut says nothing of how the rest is counted.
+            Some(server) if self.cut(server, prompt).is_some() => {
+                Usage { prompt: server.prompt, completion: server.completion, cached: server.cached, measured: true }
+            }
             Some(server) => {
+                self.learnt = self.learnt.saturating_add(1);
                 self.prompt = learnt(self.prompt, server.prompt, prompt);
                 self.completion = learnt(self.completion, server.completion, completion);
                 Usage { prompt: server.prompt, completion: server.completion, cached: server.cached, measured: true }
@@ -116,6 +126,16 @@ impl Meter {
                 measured: false,
             },
         }
+    }
+
+    /// Tokens that were to be expected, where the server counted so few of them that it must have cut the rest away. The
+    /// estimate is trusted less before the server's own ratio was seen; a few tokens only are another way of counting
+    /// (servers that leave out what their cache held).
+    pub fn cut(&self, server: ServerUsage, estimate: f64) -> Option<u64> {
+        let expected = estimate * self.prompt;
+        let least = if self.learnt == 0 { 0.5 } else { 0.7 };
+        let share = server.prompt as f64 / expected;
+        (expected >= FEW && (0.1..least).contains(&share)).then_some(expected.round() as u64)
     }
 
     /// An estimate of what is sent, corrected.
@@ -155,10 +175,27 @@ mod tests {
     }
 
     #[test]
+    fn a_conversation_that_the_server_cut_is_noticed_and_teaches_nothing() {
+        let counted = |prompt| ServerUsage { prompt, completion: 5, cached: 0 };
+        let mut meter = Meter::default();
+        for estimate in [1000.0, 2000.0, 3900.0] {
+            assert_eq!(meter.cut(counted((estimate * 1.1) as u64), estimate), None);
+            meter.read(Some(counted((estimate * 1.1) as u64)), estimate, 5.0);
+        }
+        let before = meter;
+        assert!(meter.cut(counted(4096), 6000.0).is_some_and(|expected| expected.abs_diff(6500) < 200));
+        meter.read(Some(counted(4096)), 6000.0, 5.0);
+        assert_eq!((meter, meter.cut(counted(90), 6000.0)), (before, None));
+        // Without a ratio only a wide gap counts.
+        assert_eq!(Meter::default().cut(counted(4096), 6000.0), None);
+        assert!(Meter::default().cut(counted(2048), 6000.0).is_some());
+    }
+
+    #[test]
     fn a_small_or_absurd_sample_teaches_nothing() {
         let mut meter = Meter::default();
         meter.read(Some(ServerUsage { prompt: 9000, completion: 3, cached: 0 }), 100.0, 5.0);
-        assert_eq!(meter, Meter::default());
+        assert_eq!((meter.prompt, meter.completion), (1.0, 1.0));
     }
 
     #[test]

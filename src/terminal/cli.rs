@@ -100,6 +100,8 @@ pub enum Command {
         #[command(subcommand)]
         what: Option<TrustCommand>,
     },
+    /// Ask the model which way of calling tools it takes, and remember it.
+    Probe,
     /// Check or show the settings.
     Config {
         /// What about them.

@@ -17,6 +17,7 @@ mod keys;
 mod markdown;
 mod open;
 mod person;
+mod probe;
 mod repl;
 mod signals;
 mod stdin;
@@ -92,6 +93,7 @@ fn run(cli: &cli::Cli) -> Ending {
             streams::tell(&fill(EN.not_built, &[("what", "run")]));
             Ending::NotBuilt
         }
+        Some(Command::Probe) => probe::run(&cli.flags, &surroundings, &runtime),
         Some(Command::Undo(args)) => undo::run(&cli.flags, args, &surroundings),
         Some(Command::Doctor { json }) => doctor::run(&cli.flags, *json, &surroundings),
         Some(Command::Case { .. } | Command::Config { .. } | Command::Trust { .. }) | None => {

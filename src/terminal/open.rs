@@ -79,6 +79,7 @@ pub fn open(flags: &Flags, surroundings: &Surroundings) -> Result<Opened, Refusa
         })?,
         hooks: config.hooks.clone(),
         bash: config.tools.bash.clone(),
+        fetch: config.tools.fetch.clone(),
         snapshots: config.snapshots.clone(),
         snapshots_root: surroundings.snapshots(),
         sessions: config.folders.logs_root.clone().or_else(|| surroundings.sessions()),

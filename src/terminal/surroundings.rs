@@ -91,6 +91,7 @@ impl Surroundings {
             texts: self.texts,
             more: More::default(),
             edits: self.state().map(|state| state.join("edits")),
+            channels: self.state().map(|folder| folder.join("channels.json")),
         }
     }
 

@@ -22,6 +22,10 @@ pub struct Texts {
     pub export_failed: &'static str,
     /// `/fork` in the list.
     pub about_fork: &'static str,
+    /// `probe`; `{model}`, `{base}`.
+    pub probed_native: &'static str,
+    /// `probe`; `{model}`, `{base}`, `{why}`.
+    pub probed_text: &'static str,
     /// Standard output did not take everything; `{error}`.
     pub unwritable_stdout: &'static str,
     /// A resumed session had a torn last line; `{bytes}`.
@@ -68,6 +72,10 @@ pub struct Texts {
     pub dangerous: &'static str,
     /// The rule that would allow a command that was not run; `{rule}`.
     pub grant: &'static str,
+    /// The setting that would allow a host that was not fetched from; `{host}`.
+    pub grant_host: &'static str,
+    /// A danger; `{host}`.
+    pub danger_private: &'static str,
     /// A danger.
     pub danger_removes_outside: &'static str,
     /// A danger.

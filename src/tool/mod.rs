@@ -7,6 +7,7 @@ mod commit;
 mod create;
 mod done;
 mod edited;
+pub mod fetch_url;
 pub mod files;
 mod glob_search;
 mod grep_search;
@@ -114,6 +115,10 @@ pub trait Tool: Send + Sync {
     fn walled(&self) -> Walled {
         Walled::Yes
     }
+    /// The host that a call reaches, where a person did not allow it once and for all: then they are asked, in every mode.
+    fn asks(&self, _arguments: &Map<String, Value>) -> Option<fetch_url::Host> {
+        None
+    }
     /// Whether something that it started goes on in the background.
     fn job(&self) -> Job {
         Job::None
@@ -137,6 +142,10 @@ pub struct Surroundings {
     /// Folder outside of the workspace where a set of edits is written down before it is made; without one, a set survives
     /// errors but not the death of the process.
     pub journal: Option<PathBuf>,
+    /// Settings of `fetch_url`.
+    pub fetch: fetch_url::Settings,
+    /// The way to the web, where there is one.
+    pub door: Option<Arc<dyn fetch_url::Door>>,
 }
 
 /// Every tool, sorted by name: what the model is offered, in this order.
@@ -154,6 +163,7 @@ pub fn table_with(surroundings: &Surroundings, files: &Arc<files::Files>) -> Vec
         Box::new(commit::Commit::new(surroundings)),
         Box::new(create::Create::new(files())),
         Box::new(done::Done),
+        Box::new(fetch_url::FetchUrl::new(surroundings)),
         Box::new(glob_search::GlobSearch::new(files())),
         Box::new(grep_search::GrepSearch::new(files())),
         Box::new(job::Job::new(jobs)),

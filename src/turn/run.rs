@@ -13,6 +13,7 @@ use crate::prompt::{Note, Prompts};
 use crate::query::{Refusal, Reply};
 use crate::snapshot::Keeper;
 use crate::texts::{Texts, fill};
+use crate::tool::fetch_url::Host;
 use crate::tool::{Effect, Tool, Walled};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -152,6 +153,15 @@ async fn permission(hands: &Hands<'_>, call: &ToolCall, tool: &dyn Tool) -> Opti
         answer = approve::Answer::Ask;
         dangers.push(hands.texts.danger_without_walls);
     }
+    let host = tool.asks(&call.arguments).filter(|_| answer == approve::Answer::Allow);
+    let private = match &host {
+        Some(Host::Private(host)) => Some(fill(hands.texts.danger_private, &[("host", host)])),
+        Some(Host::Public(_)) | None => None,
+    };
+    if host.is_some() {
+        answer = approve::Answer::Ask;
+        dangers.extend(private.as_deref());
+    }
     let dangers = dangers.join(", ");
     let refuse =
         |note, values: &[(&str, &str)]| Some(synthetic(call, Outcome::Refused, hands.prompts.note(note, values)));
@@ -176,11 +186,11 @@ async fn permission(hands: &Hands<'_>, call: &ToolCall, tool: &dyn Tool) -> Opti
             match decision {
                 Decision::Allow => None,
                 Decision::Deny { why } => {
-                    offer(hands, command);
+                    offer(hands, command, host.as_ref());
                     refuse(Note::Denied, &[("why", &why)])
                 }
                 Decision::Nobody => {
-                    offer(hands, command);
+                    offer(hands, command, host.as_ref());
                     refuse(Note::NobodyToAsk, &[("mode", hands.mode.word()), ("danger", &dangers)])
                 }
             }
@@ -188,8 +198,11 @@ async fn permission(hands: &Hands<'_>, call: &ToolCall, tool: &dyn Tool) -> Opti
     }
 }
 
-/// How to allow just that command from now on.
-fn offer(hands: &Hands<'_>, command: Option<&str>) {
+/// How to allow just that command, or that host, from now on.
+fn offer(hands: &Hands<'_>, command: Option<&str>, host: Option<&Host>) {
+    if let Some(host) = host {
+        (hands.emit)(EventKind::Notice { text: fill(hands.texts.grant_host, &[("host", host.name())]) });
+    }
     let rule = command.and_then(approve::grant).and_then(|rule| serde_json::to_string(&rule).ok());
     if let Some(rule) = rule {
         (hands.emit)(EventKind::Notice { text: fill(hands.texts.grant, &[("rule", &rule)]) });

@@ -1,7 +1,9 @@
 //! From settings and environment to a client that can be asked.
 
-use super::{Client, Learnt, channel_of};
+use super::channel::{Agreed, Begins};
+use super::{Client, Learnt};
 use crate::query::adapt::Spelling;
+use crate::query::channels::Memory;
 use crate::query::endpoint::{Endpoint, EndpointError};
 use crate::query::http::{self, HttpError, Transport};
 use crate::query::quirks::{self, PRESETS, Preset};
@@ -131,15 +133,21 @@ impl Client {
             true => None,
             false => key(&settings, preset, &endpoint, environment)?,
         };
-        let http = http::Client::new(&settings.http(endpoint.is_loopback()))?;
+        let http = http::Client::new(&settings.http(endpoint.is_loopback(), preset.name))?;
         let transport = match &tape {
             Tape::Replay(replaying) => Transport::Tape(replaying.clone(), http),
             Tape::Off | Tape::Record(_) => Transport::Network(http),
         };
-        let learnt = Learnt { endpoint, spelling: Spelling::new(preset.limit), meter: Meter::default() };
-        let channel = channel_of(settings.channel, preset);
-        let learnt = Mutex::new(learnt);
-        Ok(Self { settings, growth, name, channel, preset, key, transport, tape, surroundings, learnt })
+        let learnt = Mutex::new(Learnt {
+            endpoint,
+            spelling: Spelling::new(preset.limit),
+            meter: Meter::default(),
+            agreed: Agreed::new(settings.channel, replays),
+            begins: Begins::AsGiven,
+            cut_told: None,
+        });
+        let (memory, text_prompt) = (Memory::default(), None);
+        Ok(Self { settings, growth, name, preset, key, transport, tape, surroundings, memory, text_prompt, learnt })
     }
 }
 

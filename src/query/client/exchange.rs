@@ -2,6 +2,7 @@
 
 use super::Client;
 use super::attempt::Broken;
+use super::channel::Agreed;
 use crate::message::Channel;
 use crate::query::assemble::Raw;
 use crate::query::failure::{Failure, Kind};
@@ -20,10 +21,6 @@ impl Client {
         limit: u64,
         on: On<'_>,
     ) -> Result<(Raw, u64), QueryError> {
-        let held_back = match self.channel {
-            Channel::Text => request.tools,
-            Channel::Native => &[],
-        };
         let mut tried = 0_u32;
         loop {
             let (endpoint, spelling) = {
@@ -32,6 +29,10 @@ impl Client {
             };
             let sent = spelling.limit_at_most.map_or(limit, |at_most| limit.min(at_most));
             let body = self.body(request, messages, spelling, sent);
+            let held_back = match self.learnt().agreed {
+                Agreed::On(Channel::Native) => &[],
+                Agreed::On(Channel::Text) | Agreed::Trying => request.tools,
+            };
             let mut show = Show::new(on, held_back);
             let broken = match self.attempt(&endpoint, &body, &mut show).await {
                 Ok(raw) => {
@@ -41,7 +42,7 @@ impl Client {
                 }
                 Err(broken) => broken,
             };
-            if self.adapt(&broken.failure, sent, on) {
+            if self.adapt(&broken.failure, request, sent, on) {
                 continue;
             }
             tried += 1;
@@ -82,7 +83,11 @@ impl Client {
     }
 
     /// Change what is sent where the server's words say how; true if another try is worth it.
-    fn adapt(&self, failure: &Failure, sent: u64, on: On<'_>) -> bool {
+    fn adapt(&self, failure: &Failure, request: &Request<'_>, sent: u64, on: On<'_>) -> bool {
+        if self.refuses_tools(failure, request) {
+            self.settle(Channel::Text, "the server refuses them", on);
+            return true;
+        }
         let mut learnt = self.learnt();
         if let Some(spelling) = learnt.spelling.adapted(failure, sent) {
             learnt.spelling = spelling;

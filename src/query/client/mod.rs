@@ -5,6 +5,7 @@
 //! its own; waiting uses the runtime's timer.
 
 mod attempt;
+mod channel;
 mod connection;
 mod exchange;
 
@@ -14,14 +15,16 @@ use crate::event::Usage;
 use crate::message::Channel;
 use crate::query::adapt::{Sent, Spelling};
 use crate::query::assemble::Raw;
+use crate::query::channels::Memory;
 use crate::query::endpoint::Endpoint;
 use crate::query::http::Transport;
 use crate::query::quirks::Preset;
-use crate::query::settings::{ChannelChoice, Growth, Settings};
+use crate::query::settings::{Growth, Settings};
 use crate::query::show::On;
 use crate::query::tape::Tape;
 use crate::query::usage::{Meter, estimate};
-use crate::query::{Delta, Model, QueryError, Reply, Request, reply, spell};
+use crate::query::{Delta, Model, QueryError, Reply, Request, spell};
+use channel::{Agreed, Begins};
 use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};
 use std::sync::{Mutex, PoisonError};
@@ -32,12 +35,13 @@ pub struct Client {
     settings: Settings,
     growth: Growth,
     name: String,
-    channel: Channel,
     preset: &'static Preset,
     key: Option<Key>,
     transport: Transport,
     tape: Tape,
     surroundings: Surroundings,
+    memory: Memory,
+    text_prompt: Option<String>,
     learnt: Mutex<Learnt>,
 }
 
@@ -47,6 +51,10 @@ struct Learnt {
     endpoint: Endpoint,
     spelling: Spelling,
     meter: Meter,
+    agreed: Agreed,
+    begins: Begins,
+    /// The count at which the person was told that the server cuts.
+    cut_told: Option<u64>,
 }
 
 impl Model for Client {
@@ -55,7 +63,7 @@ impl Model for Client {
     }
 
     fn channel(&self) -> Channel {
-        self.channel
+        self.learnt().agreed.channel()
     }
 
     fn ask<'a>(&'a self, request: Request<'a>, on: On<'a>) -> BoxFuture<'a, Result<Reply, QueryError>> {
@@ -86,6 +94,12 @@ impl Client {
             for drift in self.tape.take_drifts() {
                 on(Delta::Notice(format!("the cassette differs from what is asked: {drift}")));
             }
+            let tools = self.tools_estimate(&request);
+            if self.dropped_tools(&raw, prompt - tools, tools) {
+                self.settle(Channel::Text, "the server counted the conversation without them", on);
+            } else {
+                self.notice_cut(&raw, prompt, on);
+            }
             spent.add(&self.count(&raw, prompt));
             let next = limit.saturating_mul(2).min(self.growth.max_tokens_limit);
             // Where the server itself bounds the limit, asking again gives the same again.
@@ -95,14 +109,13 @@ impl Client {
                 limit = next;
                 continue;
             }
-            return Ok(self.reply(&raw, &request, spent));
+            return Ok(self.reply(&raw, &request, spent, on));
         }
         unreachable!("the loop returns or goes on")
     }
 
-    fn reply(&self, raw: &Raw, request: &Request<'_>, usage: Usage) -> Reply {
-        let reading = reply::Reading { channel: self.channel, echo: self.preset.echo, tools: request.tools };
-        let read = reply::read(raw, reading, request.messages);
+    fn reply(&self, raw: &Raw, request: &Request<'_>, usage: Usage, on: On<'_>) -> Reply {
+        let read = self.read(raw, request, on);
         Reply {
             message: read.message,
             visible: read.visible,
@@ -115,6 +128,25 @@ impl Client {
         }
     }
 
+    /// Say where the server counted much less than it was sent (B6): it cut the conversation and answered the rest.
+    fn notice_cut(&self, raw: &Raw, prompt: f64, on: On<'_>) {
+        let Some(usage) = raw.usage else { return };
+        let expected = {
+            let mut learnt = self.learnt();
+            let expected = learnt.meter.cut(usage, prompt);
+            if expected.is_none() || learnt.cut_told.is_some_and(|told| told.abs_diff(usage.prompt) < told / 4) {
+                return;
+            }
+            learnt.cut_told = Some(usage.prompt);
+            expected.unwrap_or_default()
+        };
+        on(Delta::Notice(format!(
+            "the server counted {} of about {expected} tokens that it was sent: it cut the conversation without saying so. \
+             Give it a larger window (Ollama: num_ctx, llama.cpp: -c, LM Studio: context length)",
+            usage.prompt
+        )));
+    }
+
     fn count(&self, raw: &Raw, prompt: f64) -> Usage {
         let calls: f64 = raw.calls.iter().map(|call| estimate(&call.arguments) + estimate(&call.name) + 8.0).sum();
         let completion = estimate(&raw.text) + estimate(&raw.thinking) + calls;
@@ -122,7 +154,7 @@ impl Client {
     }
 
     fn tools_estimate(&self, request: &Request<'_>) -> f64 {
-        match self.channel {
+        match self.channel() {
             Channel::Text => 0.0,
             Channel::Native => spell::tools(request.tools).iter().map(|tool| estimate(&tool.to_string())).sum(),
         }
@@ -132,10 +164,10 @@ impl Client {
     fn body(&self, request: &Request<'_>, messages: &[Value], spelling: Spelling, limit: u64) -> Value {
         let mut body = Map::new();
         body.insert("model".into(), self.name.clone().into());
-        if self.channel == Channel::Native && !request.tools.is_empty() {
+        if self.channel() == Channel::Native && !request.tools.is_empty() {
             body.insert("tools".into(), spell::tools(request.tools).into());
         }
-        body.insert("messages".into(), messages.into());
+        body.insert("messages".into(), self.begun(messages));
         body.insert("stream".into(), self.settings.stream.into());
         if self.settings.stream && spelling.stream_options == Sent::Yes {
             body.insert("stream_options".into(), json!({"include_usage": true}));
@@ -152,15 +184,6 @@ impl Client {
 
     fn learnt(&self) -> std::sync::MutexGuard<'_, Learnt> {
         self.learnt.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// The channel in use.
-const fn channel_of(choice: ChannelChoice, preset: &Preset) -> Channel {
-    match choice {
-        ChannelChoice::Auto => preset.channel,
-        ChannelChoice::Text => Channel::Text,
-        ChannelChoice::Native => Channel::Native,
     }
 }
 

@@ -4,6 +4,7 @@
 
 use super::*;
 use crate::message::{Message, Role};
+use crate::query::settings::ChannelChoice;
 use crate::query::tape::OnDrift;
 use crate::query::usage::Price;
 use crate::query::{State, ToolSpec};
@@ -35,6 +36,7 @@ fn settings(server: Option<&Server>) -> Settings {
     let mut settings = Settings {
         base_url: server.and_then(Server::base_url),
         name: Some("m".into()),
+        channel: ChannelChoice::Text,
         stall_timeout_s: 0.3,
         first_token_timeout_s: 5.0,
         ..Settings::default()
@@ -329,4 +331,102 @@ fn what_is_missing_is_named_before_anything_is_sent() {
         ..Settings::default()
     };
     assert!(error(foreign, &[("OPENAI_API_KEY", "k")]).contains("SELFSMITH_API_KEY"));
+}
+
+/// A client that finds out by itself, with what it remembers.
+fn finding(server: &Server, folder: &std::path::Path) -> Client {
+    let memory = Memory::open(Some(folder.join("channels.json")));
+    let settings = Settings { channel: ChannelChoice::Auto, ..settings(Some(server)) };
+    client(settings, Tape::Off).remembering(memory).or_as_text("how calls are written".into())
+}
+
+#[test]
+fn a_native_call_shows_that_the_model_takes_them_and_is_remembered() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, handler) =
+        server(&[r#"{"text":"","calls":[{"name":"view","arguments":{"path":"x"}}]}"#, r#"{"text":"b"}"#]);
+    let first = finding(&server, folder.path());
+    let (reply, told) = ask(&first, &asked());
+    assert_eq!((reply.unwrap().calls.len(), first.channel()), (1, Channel::Native));
+    assert!(!told.iter().any(|delta| matches!(delta, Delta::Notice(_))), "{told:?}");
+    let known = Memory::open(Some(folder.path().join("channels.json"))).get(first.endpoint().base(), "m").unwrap();
+    assert_eq!((known.channel, known.at > 1_700_000_000), (Channel::Native, true));
+    ask(&finding(&server, folder.path()), &asked()).0.unwrap();
+    assert!(handler.requests().iter().all(|request| request["tools"].is_array()));
+}
+
+#[test]
+fn a_server_that_refuses_tools_is_asked_again_without_them_in_the_same_breath() {
+    let folder = tempfile::tempdir().unwrap();
+    let refusal =
+        r#"{"status":400,"body":"{\"error\":{\"message\":\"registry.ollama.ai/m does not support tools\"}}"}"#;
+    let (server, handler) = server(&[refusal, r#"{"text":"<view path=\"a\"/>"}"#, r#"{"text":"c"}"#]);
+    let first = finding(&server, folder.path());
+    let (reply, told) = ask(&first, &asked());
+    assert_eq!((reply.unwrap().calls.len(), first.channel()), (1, Channel::Text));
+    assert!(told.iter().any(|delta| matches!(delta, Delta::Notice(text) if text.contains("refuses"))), "{told:?}");
+    let second = finding(&server, folder.path());
+    assert_eq!(second.channel(), Channel::Text);
+    ask(&second, &asked()).0.unwrap();
+    let requests = handler.requests();
+    let tools: Vec<bool> = requests.iter().map(|request| request["tools"].is_array()).collect();
+    let begins: Vec<&str> =
+        requests.iter().map(|request| request["messages"][0]["content"].as_str().unwrap()).collect();
+    // A session that begins as text is given its own prompt.
+    assert_eq!((tools, begins), (vec![true, false, false], vec!["s", "how calls are written", "s"]));
+}
+
+#[test]
+fn a_call_written_as_text_is_run_and_leads_to_the_text_channel() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, handler) = server(&[r#"{"text":"Look: <view path=\"a\"/>"}"#, r#"{"text":"b"}"#]);
+    let client = finding(&server, folder.path());
+    let (reply, told) = ask(&client, &asked());
+    let reply = reply.unwrap();
+    assert_eq!((reply.calls.len(), reply.visible.as_str(), client.channel()), (1, "Look:", Channel::Text));
+    let shown: String = told
+        .iter()
+        .filter_map(|delta| if let Delta::Text(text) = delta { Some(text.as_str()) } else { None })
+        .collect();
+    assert_eq!(shown.trim(), "Look:");
+    ask(&client, &asked()).0.unwrap();
+    assert_eq!(handler.requests()[1]["messages"][0]["content"], "how calls are written");
+}
+
+#[test]
+fn a_plain_answer_settles_nothing_and_a_forced_channel_is_not_given_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let refusal = r#"{"status":400,"body":"{\"error\":{\"message\":\"tools are not supported\"}}"}"#;
+    let (server, _handler) = server(&[r#"{"text":"Four."}"#, refusal]);
+    ask(&finding(&server, folder.path()), &asked()).0.unwrap();
+    assert!(!folder.path().join("channels.json").exists());
+    let forced = Settings { channel: ChannelChoice::Native, ..settings(Some(&server)) };
+    let (reply, _) = ask(&client(forced, Tape::Off), &asked());
+    assert!(reply.unwrap_err().to_string().contains("tools are not supported"));
+}
+
+#[test]
+fn a_probe_asks_for_a_call_and_words_instead_of_one_are_a_no() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, _handler) =
+        server(&[r#"{"text":"Pong!"}"#, r#"{"text":"","calls":[{"name":"ping","arguments":{}}]}"#]);
+    let client = finding(&server, folder.path());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let known = runtime.block_on(client.probe(&|_| {})).unwrap();
+    assert_eq!(known.channel, Channel::Text);
+    assert!(known.why.contains("did not call"), "{}", known.why);
+    assert_eq!(runtime.block_on(client.probe(&|_| {})).unwrap().channel, Channel::Native);
+}
+
+#[test]
+fn a_conversation_that_the_server_cut_is_told_once() {
+    let counted = r#"{"text":"x","usage":{"prompt_tokens":2048,"completion_tokens":1}}"#;
+    let (server, _handler) = server(&[counted, counted]);
+    let client = client(settings(Some(&server)), Tape::Off);
+    let long = [Message::text(Role::System, "s"), Message::text(Role::User, "word ".repeat(6000))];
+    let notices = |told: &[Delta]| {
+        told.iter().filter(|delta| matches!(delta, Delta::Notice(text) if text.contains("cut"))).count()
+    };
+    assert_eq!(notices(&ask(&client, &long).1), 1);
+    assert_eq!(notices(&ask(&client, &long).1), 0);
 }

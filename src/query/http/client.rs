@@ -1,14 +1,15 @@
 //! Building the HTTP client: trust roots, an extra certificate authority, proxies, time to connect.
 
 use serde::{Deserialize, Serialize};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// Settings of the client.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HttpSettings {
-    /// A PEM file with further certificate authorities; the system's stay trusted.
-    pub ca_file: Option<PathBuf>,
+    /// PEM files with further certificate authorities; the system's stay trusted.
+    pub ca_files: Vec<PathBuf>,
     /// Whether the system's proxy is used.
     pub proxy: Proxy,
     /// Time to connect.
@@ -64,7 +65,9 @@ impl HttpError {
     /// What to do next.
     pub const fn hint(&self) -> &'static str {
         match self {
-            Self::CaFile { .. } | Self::Certificates { .. } => "model.ca_file should name a PEM file with certificates",
+            Self::CaFile { .. } | Self::Certificates { .. } => {
+                "model.ca_file (and model.ca_files, by provider) should name a PEM file with certificates"
+            }
             Self::Proxy { .. } => "model.proxy is `system`, `off` or an address such as http://proxy.example:3128",
             Self::Build(_) => "this is a bug, or the system has no usable TLS roots",
         }
@@ -81,6 +84,24 @@ impl Client {
     /// # Errors
     /// A certificate file or proxy cannot be used.
     pub fn new(settings: &HttpSettings) -> Result<Self, HttpError> {
+        Self::built(settings, |builder| builder)
+    }
+
+    /// The same for one host, at these addresses only where there are any.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn pinned(settings: &HttpSettings, host: &str, addresses: &[SocketAddr]) -> Result<Self, HttpError> {
+        Self::built(settings, |builder| match addresses {
+            [] => builder,
+            addresses => builder.resolve_to_addrs(host, addresses),
+        })
+    }
+
+    fn built(
+        settings: &HttpSettings,
+        more: impl FnOnce(reqwest::ClientBuilder) -> reqwest::ClientBuilder,
+    ) -> Result<Self, HttpError> {
         // Redirects are refused: a POST that becomes a GET elsewhere helps nobody, and keys stay with their host.
         let mut builder = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
@@ -95,7 +116,7 @@ impl Client {
                 builder.proxy(proxy.map_err(|why| HttpError::Proxy { url: url.clone(), why: why.to_string() })?)
             }
         };
-        if let Some(path) = &settings.ca_file {
+        for path in &settings.ca_files {
             let pem = std::fs::read(path).map_err(|source| HttpError::CaFile { path: path.clone(), source })?;
             let wrong = |why: String| HttpError::Certificates { path: path.clone(), why };
             let certificates = reqwest::Certificate::from_pem_bundle(&pem).map_err(|why| wrong(why.to_string()))?;
@@ -104,7 +125,7 @@ impl Client {
             }
             builder = builder.tls_certs_merge(certificates);
         }
-        builder.build().map(Self).map_err(|why| HttpError::Build(why.to_string()))
+        more(builder).build().map(Self).map_err(|why| HttpError::Build(why.to_string()))
     }
 
     /// The client itself.
