@@ -48,6 +48,8 @@ pub struct Choices {
     pub fetch: tool::fetch_url::Settings,
     /// How snapshots are kept.
     pub snapshots: snapshot::Settings,
+    /// The project's own check of edits.
+    pub check: session::check::Check,
     /// Where they are kept; below it a folder for each workspace.
     pub snapshots_root: Option<PathBuf>,
     /// Where sessions are written down; below it a folder for each workspace.
@@ -213,6 +215,7 @@ pub fn session(
         },
         hooks: Hooks::new(choices.hooks.clone(), around.root.clone(), around.variables.clone()),
         snapshots: keeper(choices, around),
+        check: choices.check.clone(),
         root: around.root.display().to_string(),
         frontend: Arc::new(Redacted::new(frontend, redactor.clone())),
         clock: around.clock.clone(),

@@ -74,6 +74,11 @@ impl Trust {
         }
     }
 
+    /// Whether the person was asked before, about whatever it was then.
+    pub fn was_asked(&self) -> bool {
+        self.record.is_some()
+    }
+
     /// Files that are not trusted as they are.
     pub fn untrusted(&self) -> Vec<&str> {
         match &self.record {

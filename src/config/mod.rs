@@ -27,6 +27,7 @@ pub use show::{With, show};
 use crate::approve::{Mode, Rule, Rules};
 use crate::hook;
 use crate::query::settings::{Growth, Settings as ModelSettings};
+use crate::session::check;
 use crate::snapshot;
 use crate::texts::{Texts, fill};
 use crate::tool::{bash, fetch_url};
@@ -57,6 +58,8 @@ pub struct Config {
     pub hooks: hook::Settings,
     /// Snapshots of the workspace.
     pub snapshots: snapshot::Settings,
+    /// The project's own check of edits.
+    pub checks: check::Settings,
     /// The terminal.
     pub screen: Screen,
 }
@@ -169,6 +172,7 @@ fn typed(merged: &layers::Merged) -> Result<Config, ConfigError> {
         tools: group(merged, "tools")?,
         hooks: group(merged, "hooks")?,
         snapshots: group(merged, "snapshots")?,
+        checks: group(merged, "checks")?,
         screen: group(merged, "cli")?,
     };
     check(&config).map_err(|(key, why)| wrong(merged, key, why.into()))?;
@@ -200,6 +204,9 @@ fn check(config: &Config) -> Result<(), (&'static str, &'static str)> {
     }
     if bash.max_timeout_s < bash.timeout_s {
         return Err(("tools.bash.max_timeout_s", "it should not be below tools.bash.timeout_s"));
+    }
+    if config.checks.timeout_s == 0 {
+        return Err(("checks.timeout_s", "it should be at least 1"));
     }
     if config.model.retry.max_tries == 0 {
         return Err(("model.retry.max_tries", "it should be at least 1"));

@@ -3,6 +3,7 @@
 //! The list of messages only grows at its end (clearing apart), every stored call has exactly one result, and what was
 //! said is on disk before the next thing happens. A session knows no terminal: it emits events and asks its frontend.
 
+pub mod check;
 mod copy;
 mod emitter;
 pub mod export;
@@ -32,6 +33,7 @@ use crate::snapshot::{Job, Keeper, Label};
 use crate::texts::{Texts, fill};
 use crate::tool::Tool;
 use crate::turn::{self, Course, Hands, Next, Seen};
+use check::{Check, Checked, Rounds};
 use std::sync::{Arc, Mutex};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -61,6 +63,8 @@ pub struct Parts {
     pub hooks: Hooks,
     /// Where snapshots of the workspace are kept, if they are.
     pub snapshots: Option<Keeper>,
+    /// The project's own check of edits.
+    pub check: Check,
     /// Root of the workspace, for people.
     pub root: String,
     /// Whoever watches.
@@ -207,6 +211,7 @@ impl Session {
         let max_turns = self.parts.settings.max_turns.max(1);
         let message = self.messages.len();
         let mut course = Course::default();
+        let mut rounds = Rounds::default();
         let mut parts = vec![Part::Text { text: text.to_owned() }];
         parts.append(&mut self.attached);
         parts.extend(self.notes(&Course::first(max_turns)));
@@ -236,7 +241,19 @@ impl Session {
             };
             match course.next(&seen) {
                 Next::Ask(notes) => parts.extend(self.notes(&notes)),
-                Next::End(ending, summary) => {
+                Next::End(mut ending, summary) => {
+                    let checked = match ending {
+                        Ending::Done => self.check(&mut rounds, report, cancel).await,
+                        _ => Checked::Fine,
+                    };
+                    match checked {
+                        Checked::Fine => {}
+                        Checked::Again(failure) => {
+                            parts.push(failure);
+                            continue;
+                        }
+                        Checked::GivenUp(instead) => ending = instead,
+                    }
                     report.summary = summary;
                     if !parts.is_empty() {
                         self.add(Message { role: Role::User, parts }, &[])?;

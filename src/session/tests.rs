@@ -113,6 +113,7 @@ fn world(replies: Vec<Result<Reply, QueryError>>, max_turns: u32) -> World {
         guard: crate::approve::Guard::default(),
         hooks: crate::hook::Hooks::default(),
         snapshots: None,
+        check: check::Check::default(),
         root: "/w".to_owned(),
         frontend: heard.clone(),
         clock: Arc::new(|| 7),

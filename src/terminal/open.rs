@@ -3,10 +3,11 @@
 use crate::cli::{ApprovalFlag, ChannelFlag, Flags, Switch};
 use crate::surroundings::{self, Surroundings};
 use selfsmith_agent::approve::Rules;
-use selfsmith_agent::config::{self, ConfigError, Flag, Loaded, Sources, Trust};
+use selfsmith_agent::config::{self, ConfigError, Flag, Loaded, Sources, Standing, Trust};
 use selfsmith_agent::ending::Ending;
 use selfsmith_agent::prompt::project::{self, Voice};
 use selfsmith_agent::query::tape::OnDrift;
+use selfsmith_agent::session::check::{Check, Finds};
 use selfsmith_agent::texts::{Texts, fill};
 use selfsmith_agent::wire::{Around, Cassette, Choices, WireError};
 use std::path::PathBuf;
@@ -68,7 +69,7 @@ pub fn open(flags: &Flags, surroundings: &Surroundings) -> Result<Opened, Refusa
             text: could_not(surroundings, &format!("open {}: {error}", root.display()), texts.hint_root),
         })?,
     };
-    let choices = Choices {
+    let mut choices = Choices {
         model: config.model.clone(),
         growth: config.growth,
         turn: config.turn.clone(),
@@ -81,12 +82,16 @@ pub fn open(flags: &Flags, surroundings: &Surroundings) -> Result<Opened, Refusa
         bash: config.tools.bash.clone(),
         fetch: config.tools.fetch.clone(),
         snapshots: config.snapshots.clone(),
+        check: Check { settings: config.checks.clone(), finds: Finds::No },
         snapshots_root: surroundings.snapshots(),
         sessions: config.folders.logs_root.clone().or_else(|| surroundings.sessions()),
     };
     let cassette = cassette(flags).map_err(|text| Refusal { ending: Ending::Usage, text })?;
     let mut around = surroundings.around(&root);
     let trust = if root == surroundings.folder { sources.trust } else { surroundings.ledger().look(&root) };
+    if trust.standing() == Standing::Trusted {
+        choices.check.finds = Finds::Yes;
+    }
     around.told.notes = project::read(&trust.project.root, &root, &|path, bytes| trust.covers(path, bytes));
     Ok(Opened { choices, around, cassette, loaded, trust })
 }

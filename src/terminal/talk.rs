@@ -55,7 +55,7 @@ fn visit(flags: &Flags, surroundings: &Surroundings, runtime: &Runtime) -> Resul
         return Ok(Visit::On);
     }
     let Opened { around, loaded, trust, .. } = open::open(flags, surroundings)?;
-    if !trust::is_due(&trust) {
+    if !trust::is_due(&trust, &around.root) {
         return Ok(Visit::On);
     }
     let desk = desk(&loaded, surroundings, &around, runtime);

@@ -9,6 +9,7 @@ use crate::streams;
 use crate::surroundings::{self, Surroundings};
 use selfsmith_agent::config::{Answer, Standing, Trust};
 use selfsmith_agent::ending::Ending;
+use selfsmith_agent::session::check;
 use selfsmith_agent::texts::{Texts, fill};
 use std::path::{Path, PathBuf};
 
@@ -101,9 +102,10 @@ pub enum Visit {
     Leave,
 }
 
-/// Whether there is something to ask about.
-pub fn is_due(trust: &Trust) -> bool {
-    !trust.project.files.is_empty() && trust.standing() == Standing::Unasked
+/// Whether there is something to ask about: files that steer this program, or a check that would run the project's code.
+pub fn is_due(trust: &Trust, root: &Path) -> bool {
+    let at_stake = !trust.project.files.is_empty() || check::detect(root).is_some();
+    at_stake && trust.standing() == Standing::Unasked
 }
 
 /// Ask about a project that has files of its own, and keep the answer.
@@ -118,8 +120,15 @@ pub fn ask(desk: &Desk<'_>, trust: &Trust, flags: &Flags, surroundings: &Surroun
     if let Ok(opened) = open::open(flags, surroundings) {
         lines.extend(opened.loaded.notices(texts).iter().map(|notice| format!("  {}", clean(notice))));
     }
+    if let Some(command) = check::detect(&surroundings.folder) {
+        lines.push(fill(texts.trust_check, &[("command", command)]));
+    }
     let root = clean(&trust.project.root.display().to_string());
-    let asked = if news.len() < trust.project.files.len() { texts.trust_again } else { texts.trust_question };
+    let asked = if news.len() < trust.project.files.len() || trust.was_asked() {
+        texts.trust_again
+    } else {
+        texts.trust_question
+    };
     let title = fill(asked, &[("root", &root), ("files", &lines.join("\n"))]);
     let choices = [texts.trust_yes, texts.trust_no, texts.trust_leave].map(|[name, about]| Choice::new(name, about));
     let mut question = Question::pick(title, choices.to_vec());

@@ -34,6 +34,12 @@ pub struct Texts {
     pub unusual_finish: &'static str,
     /// The model stopped without `done`.
     pub maybe_unfinished: &'static str,
+    /// The project's check holds; `{command}`.
+    pub check_green: &'static str,
+    /// The project's check could not run; `{command}`.
+    pub check_not_run: &'static str,
+    /// The project's check fails and nothing more is done about it; `{command}`.
+    pub check_given_up: &'static str,
     /// The reply was cut off.
     pub reply_cut_off: &'static str,
     /// The limit of turns was reached; `{turns}`.
@@ -228,6 +234,8 @@ pub struct Texts {
     pub trust_question: &'static str,
     /// The same where something changed since it was trusted; `{root}`, `{files}`.
     pub trust_again: &'static str,
+    /// A line of the question; `{command}`.
+    pub trust_check: &'static str,
     /// A choice, and what it means.
     pub trust_yes: [&'static str; 2],
     /// A choice, and what it means.

@@ -144,6 +144,33 @@ fn the_newest_session_goes_on_a_copy_goes_its_own_way_and_both_are_exported() {
     assert_eq!(code(&world.run(&["export", "-o", "talk.md"])), 2);
 }
 
+const CHECKED: &str = "checks: { command: 'echo looked; grep -q good a.txt', rounds: 1 }\n";
+
+#[test]
+fn a_check_that_fails_goes_back_to_the_model_until_it_is_green() {
+    let write = |text: &str| says(&format!("<create path=\"{text}.txt\">\n{text}\n</create>"));
+    let mend = says("<bash>\necho good > a.txt\n</bash>\n<create path=\"b.txt\">\nb\n</create>");
+    let world =
+        World::new(vec![write("a"), says("<done>One.</done>"), mend, says("<done>Two.</done>")]).settings(CHECKED);
+    let output = world.run(&["exec", "--channel", "text", "--approval", "auto", "go"]);
+    assert_eq!((code(&output), stdout(&output).trim()), (0, "Two."), "{}", stderr(&output));
+    let request = world.last_request();
+    assert!(request.contains("fails after your edits (round 1 of 1)") && request.contains("looked"), "{request}");
+    assert!(stderr(&output).contains("holds after the edits"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_check_that_stays_red_ends_the_work_unfinished_and_off_runs_none() {
+    let write = |name: &str| says(&format!("<create path=\"{name}\">\nbad\n</create>"));
+    let done = || says("<done>Done.</done>");
+    let world = World::new(vec![write("a.txt"), done(), write("b.txt"), done()]).settings(CHECKED);
+    let output = world.run(&["exec", "--channel", "text", "--approval", "auto", "go"]);
+    assert_eq!(code(&output), 6, "{}", stderr(&output));
+    assert!(stderr(&output).contains("still fails"), "{}", stderr(&output));
+    let world = World::new(vec![write("a.txt"), done()]).settings("checks: { command: off }\n");
+    assert_eq!(code(&world.run(&["exec", "--channel", "text", "--approval", "auto", "go"])), 0);
+}
+
 #[test]
 fn event_lines_end_with_ended_even_where_the_work_cannot_begin() {
     let world = World::new(vec![]);
