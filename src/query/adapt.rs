@@ -19,6 +19,17 @@ pub struct Spelling {
     pub temperature: Sent,
     /// Whether it is sent how hard to think.
     pub effort: Sent,
+    /// Whose turn a message may be.
+    pub roles: Roles,
+}
+
+/// Whose turn a message may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Roles {
+    /// Anybody's: a system message first, several of one side in a row.
+    Any,
+    /// The two sides take turns, and there is no system message: templates of some models (Gemma, Mistral) want it so.
+    Turns,
 }
 
 /// Whether a field is sent.
@@ -33,22 +44,33 @@ pub enum Sent {
 impl Spelling {
     /// As the provider's row says.
     pub const fn new(limit: LimitField) -> Self {
-        Self { limit, limit_at_most: None, stream_options: Sent::Yes, temperature: Sent::Yes, effort: Sent::Yes }
+        Self {
+            limit,
+            limit_at_most: None,
+            stream_options: Sent::Yes,
+            temperature: Sent::Yes,
+            effort: Sent::Yes,
+            roles: Roles::Any,
+        }
     }
 
     /// A spelling that cures this refusal of a request with the limit `sent`; `None` where none is known.
     pub fn adapted(self, failure: &Failure, sent: u64) -> Option<Self> {
+        let words = failure.what.to_lowercase();
+        let roles = ["roles must alternate", "system role not supported", "system role is not supported"];
+        if self.roles == Roles::Any && roles.iter().any(|said| words.contains(said)) {
+            return Some(Self { roles: Roles::Turns, ..self });
+        }
         if failure.kind != Kind::BadRequest {
             return None;
         }
-        let words = failure.what.to_lowercase();
         if self.stream_options == Sent::Yes && (words.contains("stream_options") || words.contains("include_usage")) {
             return Some(Self { stream_options: Sent::No, ..self });
         }
         if self.temperature == Sent::Yes && words.contains("temperature") {
             return Some(Self { temperature: Sent::No, ..self });
         }
-        if self.effort == Sent::Yes && (words.contains("reasoning_effort") || words.contains("reasoning effort")) {
+        if self.effort == Sent::Yes && EFFORT.iter().any(|name| words.contains(name)) {
             return Some(Self { effort: Sent::No, ..self });
         }
         let other = match self.limit {
@@ -68,6 +90,9 @@ impl Spelling {
         None
     }
 }
+
+/// Names of what says how hard to think.
+const EFFORT: [&str; 4] = ["reasoning_effort", "reasoning effort", "enable_thinking", "thinking_budget"];
 
 fn is_unknown_field(words: &str) -> bool {
     ["unsupported", "unknown", "unrecognized", "unexpected", "not permitted", "extra"].iter().any(|w| words.contains(w))
@@ -109,6 +134,15 @@ mod tests {
         assert_eq!(adapted("Unknown field stream_options").map(|s| s.stream_options), Some(Sent::No));
         assert_eq!(adapted("'temperature' does not support 0.2").map(|s| s.temperature), Some(Sent::No));
         assert_eq!(adapted("Unrecognized argument: reasoning_effort").map(|s| s.effort), Some(Sent::No));
+    }
+
+    #[test]
+    fn a_template_that_wants_turns_gets_them() {
+        let words = "Jinja Exception: Conversation roles must alternate user/assistant/user/assistant/...";
+        let failure = Failure::new(Kind::Server, words);
+        let spelling = Spelling::new(LimitField::MaxTokens).adapted(&failure, 9000);
+        assert_eq!(spelling.map(|spelling| spelling.roles), Some(Roles::Turns));
+        assert_eq!(spelling.and_then(|spelling| spelling.adapted(&failure, 9000)), None);
     }
 
     #[test]

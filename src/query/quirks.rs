@@ -1,6 +1,11 @@
 //! The one table of what providers do differently. A provider is one row; nothing else in the program knows its name.
 //!
-//! Sources: the providers' own API references. What a server turns out to refuse is learnt from its error (`adapt`).
+//! Sources: the providers' own API references. What a server turns out to refuse (a field, a limit, the system role, two
+//! messages of one side in a row) is learnt from its error (`adapt`); errors inside a good answer or a stream are read for
+//! every provider alike (`failure`).
+
+use crate::query::settings::Effort;
+use serde_json::{Value, json};
 
 /// How thinking goes back to the provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +37,36 @@ impl LimitField {
     }
 }
 
+/// How it is said how hard to think.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EffortField {
+    /// `reasoning_effort: "low"`, as OpenAI and most servers take it.
+    Word,
+    /// `reasoning: {"effort": "low"}`, as OpenRouter takes it.
+    Nested,
+    /// `enable_thinking` and `thinking_budget` in tokens, as DashScope takes them.
+    Budget,
+}
+
+impl EffortField {
+    /// The fields of a request.
+    pub fn fields(self, effort: Effort) -> Vec<(&'static str, Value)> {
+        match self {
+            Self::Word => vec![("reasoning_effort", effort.word().into())],
+            Self::Nested => vec![("reasoning", json!({ "effort": effort.word() }))],
+            Self::Budget => {
+                let budget = match effort {
+                    Effort::Minimal => return vec![("enable_thinking", false.into())],
+                    Effort::Low => 1024,
+                    Effort::Medium => 8192,
+                    Effort::High => 32_768,
+                };
+                vec![("enable_thinking", true.into()), ("thinking_budget", budget.into())]
+            }
+        }
+    }
+}
+
 /// A provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Preset {
@@ -49,6 +84,8 @@ pub struct Preset {
     pub limit: LimitField,
     /// How thinking goes back.
     pub echo: Echo,
+    /// How it is said how hard to think.
+    pub effort: EffortField,
 }
 
 const PLAIN: Preset = Preset {
@@ -59,6 +96,7 @@ const PLAIN: Preset = Preset {
     hosts: &[],
     limit: LimitField::MaxTokens,
     echo: Echo::Never,
+    effort: EffortField::Word,
 };
 
 /// Every provider, sorted by name.
@@ -69,6 +107,7 @@ pub const PRESETS: &[Preset] = &[
         base_url: "https://dashscope.aliyuncs.com/compatible-mode/v1",
         key_variable: "DASHSCOPE_API_KEY",
         hosts: &["dashscope.aliyuncs.com", "dashscope-intl.aliyuncs.com", "dashscope-us.aliyuncs.com"],
+        effort: EffortField::Budget,
         ..PLAIN
     },
     Preset {
@@ -120,6 +159,7 @@ pub const PRESETS: &[Preset] = &[
         base_url: "https://openrouter.ai/api/v1",
         key_variable: "OPENROUTER_API_KEY",
         hosts: &["openrouter.ai"],
+        effort: EffortField::Nested,
         ..PLAIN
     },
     Preset { name: "vllm", aliases: &[], base_url: "http://127.0.0.1:8000/v1", hosts: &[":8000"], ..PLAIN },
@@ -160,6 +200,16 @@ mod tests {
         all.sort_unstable();
         all.dedup();
         assert_eq!(all.len(), count);
+    }
+
+    #[test]
+    fn how_hard_to_think_is_said_in_each_providers_words() {
+        let said = |provider: &str, effort| by_name(provider).map(|preset| preset.effort.fields(effort));
+        assert_eq!(said("openai", Effort::Low), Some(vec![("reasoning_effort", "low".into())]));
+        assert_eq!(said("openrouter", Effort::High), Some(vec![("reasoning", json!({ "effort": "high" }))]));
+        assert_eq!(said("qwen", Effort::Minimal), Some(vec![("enable_thinking", false.into())]));
+        let low = vec![("enable_thinking", true.into()), ("thinking_budget", 1024.into())];
+        assert_eq!(said("qwen", Effort::Low), Some(low));
     }
 
     #[test]

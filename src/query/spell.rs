@@ -5,6 +5,7 @@
 
 use crate::message::{Channel, Message, Outcome, Part, Role, ToolResult};
 use crate::query::ToolSpec;
+use crate::query::adapt::Roles;
 use crate::query::quirks::Echo;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -24,6 +25,29 @@ pub fn messages(messages: &[Message], echo: Echo) -> Vec<Value> {
             Role::System => out.push(json!({"role": "system", "content": message.plain_text()})),
             Role::User => user(message, &native, &mut out),
             Role::Assistant => out.push(assistant(message, echo)),
+        }
+    }
+    out
+}
+
+/// The messages as a template takes them that wants turns: the system's words stand before the first of the person's, and
+/// what one side said in a row is one message. Calls and their results stay as they are.
+pub fn folded(messages: Vec<Value>, roles: Roles) -> Vec<Value> {
+    if roles == Roles::Any {
+        return messages;
+    }
+    let mut out: Vec<Value> = Vec::new();
+    for mut message in messages {
+        if message["role"] == "system" {
+            message["role"] = "user".into();
+        }
+        let plain = |value: &Value| value["content"].is_string() && value.get("tool_calls").is_none();
+        match out.last_mut().filter(|last| last["role"] == message["role"] && plain(last) && plain(&message)) {
+            Some(last) => {
+                let text = [&*last, &message].map(|value| value["content"].as_str().unwrap_or_default()).join("\n\n");
+                last["content"] = text.into();
+            }
+            None => out.push(message),
         }
     }
     out
@@ -257,6 +281,14 @@ mod tests {
                 before = now;
             }
         }
+    }
+
+    #[test]
+    fn turns_have_no_system_message_and_nobody_speaks_twice() {
+        let said = |role: &str, text: &str| json!({ "role": role, "content": text });
+        let all = vec![said("system", "s"), said("user", "a"), said("user", "b"), said("assistant", "c")];
+        assert_eq!(folded(all.clone(), Roles::Any), all);
+        assert_eq!(folded(all, Roles::Turns), [said("user", "s\n\na\n\nb"), said("assistant", "c")]);
     }
 
     #[test]

@@ -170,7 +170,7 @@ impl Client {
     }
 
     /// The messages as the agreed channel begins them.
-    pub(super) fn begun(&self, messages: &[Value]) -> Value {
+    pub(super) fn begun(&self, messages: &[Value]) -> Vec<Value> {
         let mut messages = messages.to_vec();
         let as_text = self.learnt().begins == Begins::AsText;
         if let (true, Some(prompt), Some(first)) = (as_text, &self.text_prompt, messages.first_mut())
@@ -178,7 +178,7 @@ impl Client {
         {
             first["content"] = prompt.clone().into();
         }
-        messages.into()
+        messages
     }
 
     /// Read a reply by the agreed channel, or agree on the one that the reply shows.

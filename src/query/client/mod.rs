@@ -167,7 +167,7 @@ impl Client {
         if self.channel() == Channel::Native && !request.tools.is_empty() {
             body.insert("tools".into(), spell::tools(request.tools).into());
         }
-        body.insert("messages".into(), self.begun(messages));
+        body.insert("messages".into(), spell::folded(self.begun(messages), spelling.roles).into());
         body.insert("stream".into(), self.settings.stream.into());
         if self.settings.stream && spelling.stream_options == Sent::Yes {
             body.insert("stream_options".into(), json!({"include_usage": true}));
@@ -176,7 +176,7 @@ impl Client {
             body.insert("temperature".into(), temperature.into());
         }
         if let (Some(effort), Sent::Yes) = (self.settings.effort, spelling.effort) {
-            body.insert("reasoning_effort".into(), effort.word().into());
+            body.extend(self.preset.effort.fields(effort).into_iter().map(|(name, value)| (name.to_owned(), value)));
         }
         body.insert(spelling.limit.name().into(), limit.into());
         Value::Object(body)

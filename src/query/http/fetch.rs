@@ -235,7 +235,7 @@ fn is_private(address: IpAddr) -> bool {
 /// The address inside one of the well-known prefix `64:ff9b::/96` (RFC 6052).
 fn nat64(v6: std::net::Ipv6Addr) -> Option<std::net::Ipv4Addr> {
     match v6.segments() {
-        [0x64, 0xff9b, 0, 0, 0, 0, high, low] => Some((u32::from(high) << 16 | u32::from(low)).into()),
+        [0x64, 0xff9b, 0, 0, 0, 0, high, low] => Some(((u32::from(high) << 16) | u32::from(low)).into()),
         _ => None,
     }
 }
