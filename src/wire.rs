@@ -208,11 +208,7 @@ pub fn session(
         system,
         settings: choices.turn.clone(),
         mode: choices.mode,
-        guard: Guard {
-            rules: choices.rules.clone(),
-            root: around.root.clone(),
-            home: around.environment.get("HOME").map(PathBuf::from),
-        },
+        guard: guard(choices, around),
         hooks: Hooks::new(choices.hooks.clone(), around.root.clone(), around.variables.clone()),
         snapshots: keeper(choices, around),
         check: choices.check.clone(),
@@ -271,6 +267,25 @@ pub fn another_model(choices: &Choices, around: &Around, specs: &[ToolSpec]) -> 
     let model = client(choices, around, Tape::Off)?.or_as_text(text);
     let system = system(&prompts, specs, &model, around)?;
     Ok((Box::new(model), system))
+}
+
+/// What holds from the next turn on with these settings.
+pub fn anew(choices: &Choices, around: &Around) -> Result<session::Anew, WireError> {
+    Ok(session::Anew {
+        settings: choices.turn.clone(),
+        guard: guard(choices, around),
+        hooks: Hooks::new(choices.hooks.clone(), around.root.clone(), around.variables.clone()),
+        check: choices.check.clone(),
+        prompts: Prompts::load(around.prompts.clone())?,
+    })
+}
+
+fn guard(choices: &Choices, around: &Around) -> Guard {
+    Guard {
+        rules: choices.rules.clone(),
+        root: around.root.clone(),
+        home: around.environment.get("HOME").map(PathBuf::from),
+    }
 }
 
 /// Where the model would be asked, and by which name; nothing is asked.

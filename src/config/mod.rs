@@ -22,7 +22,7 @@ pub use layers::{Flag, Layer, Origins, Sources};
 pub use ledger::{Answer, Ledger, Record, Standing, Trust};
 pub use project::Project;
 pub use set::set;
-pub use show::{With, show};
+pub use show::{With, changed, show};
 
 use crate::approve::{Mode, Rule, Rules};
 use crate::hook;

@@ -13,6 +13,15 @@ pub enum With {
     Nothing,
 }
 
+/// Keys whose values differ.
+pub fn changed(before: &Loaded, after: &Loaded) -> Vec<String> {
+    let (before, after) = (shape::leaves(&before.values), shape::leaves(&after.values));
+    let differs = |(key, value): &&(String, &Value)| !before.iter().any(|(old, was)| old == key && was == value);
+    let mut keys: Vec<String> = after.iter().filter(differs).map(|(key, _)| key.clone()).collect();
+    keys.extend(before.iter().filter(|(key, _)| after.iter().all(|(new, _)| new != key)).map(|(key, _)| key.clone()));
+    keys
+}
+
 /// One line a setting.
 pub fn show(loaded: &Loaded, with: With) -> String {
     let mut out = String::new();

@@ -3,6 +3,7 @@
 //! The list of messages only grows at its end (clearing apart), every stored call has exactly one result, and what was
 //! said is on disk before the next thing happens. A session knows no terminal: it emits events and asks its frontend.
 
+mod anew;
 pub mod check;
 mod copy;
 mod emitter;
@@ -13,6 +14,7 @@ mod person;
 mod report;
 mod restore;
 
+pub use anew::Anew;
 pub use copy::{fork, read};
 pub use emitter::{Clock, Emitter, Ids};
 pub use listing::{Listed, list};

@@ -86,7 +86,8 @@ fn opened(
         session.notice(notice);
     }
     let choices = RefCell::new(choices);
-    let home = Home { flags, surroundings, choices, around, screen: desk.screen.clone() };
+    let (loaded, waiting) = (RefCell::new(loaded), RefCell::new(None));
+    let home = Home { flags, surroundings, choices, around, loaded, waiting, screen: desk.screen.clone() };
     Ok(Repl::new(session, desk, home, texts).run())
 }
 

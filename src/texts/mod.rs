@@ -26,6 +26,16 @@ pub struct Texts {
     pub probed_native: &'static str,
     /// `probe`; `{model}`, `{base}`, `{why}`.
     pub probed_text: &'static str,
+    /// Settings were edited and hold now; `{keys}`.
+    pub reloaded: &'static str,
+    /// Settings or prompts were edited and are wrong; `{why}`.
+    pub not_reloaded: &'static str,
+    /// What was edited would change the request's beginning.
+    pub beginning_waits: &'static str,
+    /// `/reload` did it.
+    pub all_taken: &'static str,
+    /// `/reload` in the list.
+    pub about_reload: &'static str,
     /// Standard output did not take everything; `{error}`.
     pub unwritable_stdout: &'static str,
     /// A resumed session had a torn last line; `{bytes}`.

@@ -117,6 +117,26 @@ fn markdown_files_are_commands_with_arguments() {
 }
 
 #[test]
+fn an_edit_of_the_settings_holds_in_the_open_conversation_and_a_bad_one_changes_nothing() {
+    let world = World::new(vec![says("One."), says("Two."), says("Three.")]).settings("model: { temperature: 0.5 }\n");
+    let path = world.home().join(".config/selfsmith/config.yaml");
+    let mut terminal = started(&world, &[]);
+    terminal.press("one\r");
+    terminal.sees_row("One.");
+    std::fs::write(&path, "model: { temprature: 1 }\n").expect("a bad edit");
+    terminal.press("two\r");
+    terminal.sees("everything stays as it was");
+    terminal.sees_row("Two.");
+    assert!(world.last_request().contains("\"temperature\":0.5"), "{}", world.last_request());
+    std::fs::write(&path, "model: { temperature: 0.25 }\n").expect("a good edit");
+    terminal.press("three\r");
+    terminal.sees("hold from here on: model.temperature");
+    terminal.sees_row("Three.");
+    assert!(world.last_request().contains("\"temperature\":0.25"), "{}", world.last_request());
+    terminal.leave();
+}
+
+#[test]
 fn a_long_prompt_is_written_in_the_editor() {
     let world = World::new(vec![says("Read.")]);
     let script = world.home().join("editor.sh");

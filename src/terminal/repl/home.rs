@@ -1,6 +1,7 @@
 //! What commands reach beyond the session: settings, other sessions, the folders and the environment of the program.
 
 use super::screen::Screen;
+use super::watch::Watch;
 use crate::cli::Flags;
 use crate::open;
 use crate::surroundings::Surroundings;
@@ -24,6 +25,10 @@ pub struct Home<'a> {
     pub choices: RefCell<Choices>,
     /// What the library is told of the surroundings.
     pub around: Around,
+    /// The settings that are in force.
+    pub loaded: RefCell<Loaded>,
+    /// A model and a beginning that wait for a cold cache.
+    pub waiting: RefCell<Option<WithPrompt>>,
     /// The frontend of every session.
     pub screen: Arc<Screen>,
 }
@@ -59,6 +64,68 @@ impl Home<'_> {
         let made = made.map_err(|error| self.told(&error))?;
         *self.choices.borrow_mut() = choices;
         Ok(made)
+    }
+
+    /// Takes settings and prompts as they are on disk now; what changed, in words, or nothing. Where something is wrong with
+    /// them everything stays as it was, and `Err` says why. What would change the request's beginning waits.
+    pub fn reload(&self, session: &mut Session) -> Result<String, String> {
+        let texts = self.surroundings.texts;
+        let kept = |why: String| fill(texts.not_reloaded, &[("why", &why)]);
+        let opened = open::open(self.flags, self.surroundings).map_err(|refusal| kept(refusal.text))?;
+        let changed = config::changed(&self.loaded.borrow(), &opened.loaded);
+        let mut choices = opened.choices;
+        {
+            // What the person chose in this conversation stays, unless just that was edited.
+            let now = self.choices.borrow();
+            if !changed.iter().any(|key| key == "model.name") {
+                choices.model.name.clone_from(&now.model.name);
+            }
+            if !changed.iter().any(|key| key == "model.effort") {
+                choices.model.effort = now.model.effort;
+            }
+        }
+        let anew = wire::anew(&choices, &self.around).map_err(|error| kept(self.told(&error)))?;
+        let parts = session.parts();
+        let made =
+            wire::another_model(&choices, &self.around, &parts.specs).map_err(|error| kept(self.told(&error)))?;
+        let same = made.1 == parts.system && made.0.channel() == parts.model.channel();
+        session.take(anew);
+        if changed.iter().any(|key| key == "tools.approval") {
+            session.set_mode(choices.mode);
+        }
+        *self.choices.borrow_mut() = choices;
+        *self.loaded.borrow_mut() = opened.loaded;
+        let mut said = Vec::new();
+        if !changed.is_empty() {
+            said.push(fill(texts.reloaded, &[("keys", &changed.join(", "))]));
+        }
+        if same {
+            *self.waiting.borrow_mut() = None;
+            session.set_model(made.0, made.1).map_err(|error| error.to_string())?;
+        } else {
+            *self.waiting.borrow_mut() = Some(made);
+            said.push(texts.beginning_waits.to_owned());
+        }
+        Ok(said.join("\n"))
+    }
+
+    /// Begin requests as the settings now say, where that waited.
+    pub fn begin_anew(&self, session: &mut Session) -> Result<(), String> {
+        match self.waiting.borrow_mut().take() {
+            Some((model, system)) => session.set_model(model, system).map_err(|error| error.to_string()),
+            None => Ok(()),
+        }
+    }
+
+    /// A watch over everything that settings and prompts come from.
+    pub fn watch(&self) -> Watch {
+        let project = self.root().join(".selfsmith/config.yaml");
+        let found = config::find_project(&self.surroundings.folder);
+        let user = config::user_file(&self.surroundings.environment);
+        let files: Vec<PathBuf> =
+            [Some(project), found, user, self.surroundings.shipped()].into_iter().flatten().collect();
+        let folders: Vec<PathBuf> = self.surroundings.generation.iter().map(|folder| folder.join("prompts")).collect();
+        Watch::new(&files, &folders)
     }
 
     /// Another session; `Err` says why not.

@@ -20,6 +20,7 @@ mod planning;
 mod region;
 mod rules;
 mod screen;
+mod watch;
 mod wizard;
 
 pub use desk::{Desk, Source};
@@ -44,6 +45,7 @@ use selfsmith_agent::message::Part;
 use selfsmith_agent::session::Session;
 use selfsmith_agent::texts::{Texts, fill};
 use std::path::{Path, PathBuf};
+use watch::{News, Watch};
 
 /// What the REPL works with.
 pub struct Repl<'a> {
@@ -59,6 +61,9 @@ pub struct Repl<'a> {
     /// What the model is told with the next prompt of commands that the person ran.
     told: Vec<String>,
     customs: Vec<Custom>,
+    watch: Watch,
+    /// Messages before the last prompt: fewer than that mean that the conversation was compacted or cleared.
+    length: usize,
 }
 
 /// Whether the REPL goes on.
@@ -72,7 +77,8 @@ impl<'a> Repl<'a> {
     /// At this desk.
     pub fn new(session: Session, desk: Desk<'a>, home: Home<'a>, texts: &'static Texts) -> Self {
         let planning = Planning::default();
-        Self { session, desk, home, texts, planning, told: Vec::new(), customs: Vec::new() }
+        let watch = home.watch();
+        Self { session, desk, home, texts, planning, told: Vec::new(), customs: Vec::new(), watch, length: 0 }
     }
 
     /// Until the person leaves. The screen is open.
@@ -128,6 +134,7 @@ impl<'a> Repl<'a> {
         if let Source::Keys(_) = self.desk.source {
             self.desk.screen.echo(&submission.shown);
         }
+        self.look_at_settings();
         if let Some(command) = text.strip_prefix('!').map(str::trim).filter(|command| !command.is_empty()) {
             let told = own::run(command, &self.desk, &self.home, &self.session, self.texts);
             self.told.extend(told);
@@ -143,6 +150,23 @@ impl<'a> Repl<'a> {
         }
         self.prompt(text);
         Goes::On
+    }
+
+    /// What was edited on disk holds from here on; what was wrong there leaves everything as it was.
+    fn look_at_settings(&mut self) {
+        if self.watch.news() == News::Some {
+            let said = self.home.reload(&mut self.session).unwrap_or_else(|why| why);
+            if !said.is_empty() {
+                self.desk.screen.say(&said);
+            }
+        }
+        let length = self.session.messages().len();
+        if length < self.length
+            && let Err(why) = self.home.begin_anew(&mut self.session)
+        {
+            self.desk.screen.say(&why);
+        }
+        self.length = length;
     }
 
     fn command(&mut self, text: &str) -> Goes {

@@ -14,6 +14,7 @@ mod init;
 mod model;
 mod plan;
 mod quit;
+mod reload;
 mod resume;
 mod rewind;
 mod tokens;
@@ -98,6 +99,7 @@ pub const TABLE: &[Command] = &[
     model::COMMAND,
     plan::COMMAND,
     quit::QUIT,
+    reload::COMMAND,
     resume::COMMAND,
     rewind::COMMAND,
     tokens::COMMAND,

@@ -1,0 +1,15 @@
+//! `/reload`: settings and prompts as they are on disk now, the request's beginning too.
+
+use super::{Bench, Command, Flow};
+
+/// The command.
+pub const COMMAND: Command = Command { name: "reload", about: |texts| texts.about_reload, run };
+
+fn run(bench: &mut Bench<'_>, _rest: &str) -> Flow {
+    let taken = bench.home.reload(bench.session).and_then(|_| bench.home.begin_anew(bench.session));
+    match taken {
+        Ok(()) => (bench.say)(bench.texts.all_taken),
+        Err(why) => (bench.say)(&why),
+    }
+    Flow::Stay
+}
