@@ -47,6 +47,18 @@ pub struct Differs {
     pub removed: u32,
 }
 
+/// Bytes that count as a line at least, so that a file without line ends is not a small change.
+const LONG_LINE: u64 = 200;
+
+impl Differs {
+    /// Lines that it changes, long ones counted as several.
+    fn lines(&self) -> u64 {
+        let size = |side: &Option<Side>| side.as_ref().map_or(0, |side| side.size);
+        let grown = size(&self.new).saturating_sub(size(&self.old)) / LONG_LINE;
+        grown.max(u64::from(self.added) + u64::from(self.removed))
+    }
+}
+
 /// Something in the proposer's folder that a tree cannot, or may not, hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Oddity {
@@ -207,8 +219,7 @@ fn budget(input: &Input<'_>, rules: &Rules, defences: Defences, findings: &mut F
     if defences.up(Defence::Budget) {
         let counted: Vec<&Differs> =
             input.differs.iter().filter(|d| !d.path.as_str().is_some_and(|p| rules.is_scenario(p))).collect();
-        let (files, lines) =
-            (counted.len() as u64, counted.iter().map(|d| u64::from(d.added) + u64::from(d.removed)).sum::<u64>());
+        let (files, lines) = (counted.len() as u64, counted.iter().map(|d| d.lines()).sum::<u64>());
         let allowed = rules.written.budget;
         if files > u64::from(allowed.files) {
             findings.ask(format!(

@@ -191,8 +191,9 @@ fn text_that_deceives_is_refused() {
     case().file("src/a.rs", None, Some("a\u{1b}[2Jb")).refused_only_by(Defence::Text, "control");
     case().with("src/a.rs".into(), None, Some(b"\xff\xfe"), Mode::File).refused_only_by(Defence::Text, "UTF-8");
     case().with("src/a.rs".into(), None, Some(b"a\0b"), Mode::File).refused_only_by(Defence::Text, "not text");
-    let huge = "x".repeat(600 * 1024);
-    case().file("src/a.rs", None, Some(&huge)).refused_only_by(Defence::Text, "bytes");
+    // Nothing grows, so that it is no matter of the budget.
+    let huge = |c: &str| c.repeat(600 * 1024);
+    case().file("src/a.rs", Some(&huge("x")), Some(&huge("y"))).refused_only_by(Defence::Text, "bytes");
 }
 
 #[test]
@@ -203,6 +204,7 @@ fn too_large_is_a_persons_question_and_scenarios_do_not_count() {
     }
     many.asked_only_by(Defence::Budget, "6 files");
     case().file("src/a.rs", None, Some(&"x\n".repeat(201))).asked_only_by(Defence::Budget, "lines");
+    case().file("src/a.rs", None, Some(&format!("{}\n", "x;".repeat(21_000)))).asked_only_by(Defence::Budget, "lines");
     let mut scenarios = case();
     for n in 0..9 {
         scenarios = scenarios.file(&format!("tests/scenarios/f{n}/case.yaml"), None, Some(&"x\n".repeat(100)));

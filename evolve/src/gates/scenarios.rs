@@ -53,6 +53,11 @@ fn look_at_cases(bench: &Bench<'_>, cases: &Cases, seen: &mut Seen) -> Result<()
             (name, path)
         }));
     }
+    if known.is_empty() {
+        // A mistyped folder must not pass for one in which everything holds; what a candidate brings itself proves nothing.
+        let fault = format!("the rules name the folder {} for cases, and the base has none in it", cases.folder);
+        seen.cases.insert(format!("{}/", cases.folder), vec![fault]);
+    }
     let options = options(bench)?;
     let program = Path::new(BIN).join(&cases.program);
     for (name, folder) in folders {

@@ -315,7 +315,8 @@ impl Workshop {
 
     fn environment(&self, work: &Work<'_>) -> Environment {
         let mut set: Vec<(String, OsString)> = [
-            ("PATH", format!("{BIN}:{}", self.toolchain.path_in_room())),
+            // What a candidate builds comes last: a program of its own must not pass for a tool that judges it.
+            ("PATH", format!("{}:{BIN}", self.toolchain.path_in_room())),
             ("HOME", "/tmp/home".to_owned()),
             ("TMPDIR", "/tmp".to_owned()),
             ("LANG", "C.UTF-8".to_owned()),

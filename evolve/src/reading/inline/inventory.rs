@@ -2,9 +2,9 @@
 
 use super::Files;
 use super::by_hand::ByHand;
-use super::marks::{Mark, examples, marks};
+use super::marks::{Mark, Programs, examples, marks};
 use super::places::{files_for_tests, logical};
-use super::tokens::{collect_idents, harness_runs, imported, parse, plain, under_test};
+use super::tokens::{collect_idents, guards, harness_runs, imported, parse, paths, plain, under_test};
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 use std::collections::{BTreeMap, BTreeSet};
@@ -57,6 +57,8 @@ pub struct Item {
     pub idents: BTreeSet<String>,
     /// Names that it brings into its module.
     pub defines: BTreeSet<String>,
+    /// Of an import: each path by itself, with the attributes it stands under.
+    pub imports: BTreeSet<String>,
 }
 
 impl Item {
@@ -98,11 +100,17 @@ pub struct Inventory {
     pub examples: Vec<(String, String)>,
     /// Files that could not be read, with why.
     pub unreadable: BTreeMap<String, String>,
+    /// `mod name;` by root and module: the attributes it stands under, documentation not.
+    pub outlines: BTreeMap<(String, Vec<String>), BTreeSet<String>>,
+    /// Files by root and module.
+    pub files: BTreeMap<(String, Vec<String>), String>,
+    /// Lints that whole files or crates forbid or deny, by root.
+    pub guards: BTreeSet<(String, String)>,
 }
 
 impl Inventory {
     /// Read files.
-    pub fn of(files: &Files) -> Self {
+    pub fn of(files: &Files, programs: Programs) -> Self {
         let mut inventory = Self::default();
         let mut parsed = BTreeMap::new();
         for (path, text) in files.iter().filter(|(path, _)| path.ends_with(".rs")) {
@@ -118,8 +126,11 @@ impl Inventory {
         let for_tests = files_for_tests(&parsed);
         for (path, file) in &parsed {
             let (root, module) = logical(path);
+            inventory.files.insert((root.clone(), module.clone()), (*path).to_owned());
+            inventory.guards.extend(guards(&file.attrs).into_iter().map(|lint| (root.clone(), lint)));
             let lines = files.get(*path).map(|text| text.lines().collect()).unwrap_or_default();
-            let mut walk = Walk { inventory: &mut inventory, file: path, lines, root, module, code_module: Vec::new() };
+            let mut walk =
+                Walk { inventory: &mut inventory, programs, file: path, lines, root, module, code_module: Vec::new() };
             walk.code_module.clone_from(&walk.module);
             let only_tests = for_tests.contains(*path);
             if only_tests {
@@ -153,6 +164,7 @@ impl Inventory {
 
 struct Walk<'a> {
     inventory: &'a mut Inventory,
+    programs: Programs,
     file: &'a str,
     lines: Vec<&'a str>,
     root: String,
@@ -198,7 +210,12 @@ impl Walk<'_> {
         } else {
             self.mark_in(&module.attrs.iter().map(ToTokens::to_token_stream).collect());
         }
-        let Some((_, items)) = &module.content else { return };
+        let Some((_, items)) = &module.content else {
+            let whole = self.module.iter().cloned().chain([name]).collect();
+            let head: TokenStream = module.attrs.iter().map(ToTokens::to_token_stream).collect();
+            self.inventory.outlines.entry((self.root.clone(), whole)).or_default().insert(plain(head).to_string());
+            return;
+        };
         self.module.push(name);
         let outer = self.code_module.clone();
         if !for_tests && !gated {
@@ -217,6 +234,11 @@ impl Walk<'_> {
                 let mut names = BTreeSet::new();
                 imported(&import.tree, &mut names);
                 self.push_many(kind, name, &tokens, names, false);
+                let head: TokenStream = import.attrs.iter().map(ToTokens::to_token_stream).collect();
+                let head = format!("{} {}", plain(head), import.vis.to_token_stream());
+                if let Some(last) = self.inventory.items.last_mut() {
+                    paths(&import.tree, &head, &mut last.imports);
+                }
             }
             _ => {
                 let defines = if name.is_empty() || kind == Kind::Macro { None } else { Some(name.clone()) };
@@ -256,7 +278,7 @@ impl Walk<'_> {
     }
 
     fn mark_in(&mut self, tokens: &TokenStream) {
-        for (mark, line) in marks(tokens, self.file) {
+        for (mark, line) in marks(tokens, self.file, self.programs) {
             self.mark(mark, line);
         }
     }
@@ -286,6 +308,7 @@ impl Walk<'_> {
             tokens: plain.to_string(),
             idents,
             defines,
+            imports: BTreeSet::new(),
         });
     }
 }

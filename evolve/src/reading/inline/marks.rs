@@ -31,6 +31,8 @@ pub enum Mark {
     AsksForPlace,
     /// Writes by hand what tests compare, order, print or copy with.
     ByHand,
+    /// Reaches below the language: symbols by name, foreign functions, the allocator, machine code.
+    BelowLanguage,
     /// Silences a lint.
     SilencesLint,
 }
@@ -53,6 +55,10 @@ impl Mark {
             }
             Self::AsksForPlace => "asks who calls it or where it stands, by which code can tell that it is tested",
             Self::ByHand => "writes by hand what tests compare, order, print or copy with",
+            Self::BelowLanguage => {
+                "reaches below the language (a symbol's name, a foreign function, the allocator, machine code), by which it can \
+                 take the place of what tests rely on"
+            }
             Self::SilencesLint => "silences a lint",
         }
     }
@@ -65,15 +71,26 @@ const ENDINGS: [&str; 4] = ["exit", "abort", "_exit", "quick_exit"];
 /// Macros that take in a file.
 const INCLUDES: [&str; 3] = ["include", "include_str", "include_bytes"];
 
+/// What a program's own file may do without a mark: read its arguments, end its process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Programs {
+    /// It has no mark for that.
+    MayDoSo,
+    /// It has one as every file: on the base, so that a line that moves out of a program is not new.
+    Counted,
+}
+
 /// The marks in tokens of a file, each with its line, from 1.
-pub fn marks(tokens: &TokenStream, file: &str) -> Vec<(Mark, usize)> {
+pub fn marks(tokens: &TokenStream, file: &str, programs: Programs) -> Vec<(Mark, usize)> {
     let mut found = Vec::new();
-    Scan { file, found: &mut found }.level(tokens);
+    let is_program = programs == Programs::MayDoSo && is_program(file);
+    Scan { file, is_program, found: &mut found }.level(tokens);
     found
 }
 
 struct Scan<'a> {
     file: &'a str,
+    is_program: bool,
     found: &'a mut Vec<(Mark, usize)>,
 }
 
@@ -82,7 +99,7 @@ impl Scan<'_> {
         let tokens: Vec<TokenTree> = tokens.clone().into_iter().collect();
         for (at, token) in tokens.iter().enumerate() {
             let before = |back: usize| at.checked_sub(back).and_then(|at| tokens.get(at));
-            if senses::looks(&tokens, at, is_program(self.file)) {
+            if senses::looks(&tokens, at, self.is_program) {
                 self.found(Mark::LooksAround, token);
             }
             if let Some(mark) = senses::tells_apart(&tokens, at) {
@@ -92,6 +109,9 @@ impl Scan<'_> {
                 TokenTree::Group(group) => {
                     self.group(group, token, before);
                     self.level(&group.stream());
+                }
+                TokenTree::Ident(name) if below_language(&name.to_string(), &tokens, at) => {
+                    self.found(Mark::BelowLanguage, token);
                 }
                 TokenTree::Ident(name) if name == "link_section" => self.found(Mark::RunsBeforeMain, token),
                 TokenTree::Ident(name) if name == "as" => {
@@ -145,7 +165,7 @@ impl Scan<'_> {
             }
             name if ENDINGS.contains(&name) && !is_macro && group.delimiter() == Delimiter::Parenthesis => {
                 let defined = named(before(2)) == "fn" || is(before(2), '.');
-                if !defined && !is_program(self.file) {
+                if !defined && !self.is_program {
                     self.found(Mark::EndsProcess, token);
                 }
             }
@@ -178,6 +198,19 @@ impl Scan<'_> {
         let climbs: usize = literals.iter().map(|text| text.split('/').filter(|part| *part == "..").count()).sum();
         let absolute = literals.iter().any(|text| text.starts_with('/')) && !from_package;
         absolute || climbs > folders
+    }
+}
+
+/// Attributes and macros that name symbols, replace what std brings, or write machine code; and blocks of foreign functions.
+fn below_language(name: &str, tokens: &[TokenTree], at: usize) -> bool {
+    let next = |by: usize| tokens.get(at + by);
+    let is_macro = || matches!(next(1), Some(TokenTree::Punct(mark)) if mark.as_char() == '!');
+    let is_block = |token: Option<&TokenTree>| matches!(token, Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace);
+    match name {
+        "no_mangle" | "export_name" | "link_name" | "global_allocator" | "panic_handler" => true,
+        "asm" | "global_asm" | "naked_asm" => is_macro(),
+        "extern" => is_block(next(1)) || (matches!(next(1), Some(TokenTree::Literal(_))) && is_block(next(2))),
+        _ => false,
     }
 }
 

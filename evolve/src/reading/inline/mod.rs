@@ -14,6 +14,7 @@ mod tokens;
 
 use inventory::{Inventory, Item, Kind};
 pub use marks::Mark;
+use marks::Programs;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -62,6 +63,13 @@ pub enum What {
     },
     /// An example in documentation was changed, or is gone.
     Example,
+    /// A module's file stands where it stood, but is not taken in as it was.
+    Detached,
+    /// A lint that was forbidden or denied is so no more.
+    Unguarded {
+        /// The lint.
+        lint: String,
+    },
     /// New code has a mark that is a reason to look.
     Marked(Mark),
     /// The file cannot be read as Rust, or is too large to compare.
@@ -80,6 +88,10 @@ impl fmt::Display for Finding {
             What::Parted => write!(f, "the inline test item {name} ({file}) was parted from the code it tests"),
             What::Shadowed { by } => write!(f, "a new `{by}` beside it changes what {name} ({file}) means"),
             What::Example => write!(f, "an example in the documentation of {file} was changed or is gone"),
+            What::Detached => write!(f, "{file} is there, but the module {name} is not taken from it as before"),
+            What::Unguarded { lint } => {
+                write!(f, "the lint {lint}, forbidden or denied in {name} before, is so no more")
+            }
             What::Marked(mark) => write!(f, "new code in {file} {} ({name})", mark.words()),
             What::Unreadable { why } => write!(f, "the tests in {file} could not be compared: {why}"),
         }
@@ -114,13 +126,15 @@ pub fn compare(base: &Files, candidate: &Files) -> Compared {
 }
 
 fn compare_on_this_stack(base: &Files, candidate: &Files) -> Compared {
-    let old = Inventory::of(base);
-    let new = Inventory::of(candidate);
+    let old = Inventory::of(base, Programs::Counted);
+    let new = Inventory::of(candidate, Programs::MayDoSo);
     let mut compared = Compared::default();
     for (side, files, other) in [(&old, base, candidate), (&new, candidate, base)] {
         for (file, why) in &side.unreadable {
             // What is unreadable and the same on both sides hides nothing.
-            if files.get(file) != other.get(file) {
+            let mended =
+                std::ptr::eq(side, &old) && !new.unreadable.contains_key(file) && tests_stay(files, other, file);
+            if files.get(file) != other.get(file) && !mended {
                 let what = What::Unreadable { why: why.clone() };
                 compared.findings.push(Finding { name: file.clone(), file: file.clone(), what });
             }
@@ -128,6 +142,8 @@ fn compare_on_this_stack(base: &Files, candidate: &Files) -> Compared {
     }
     Comparison { old: &old, new: &new, unread: &old.unreadable, compared: &mut compared, taken: BTreeSet::new() }.run();
     shadows(&old, &new, &mut compared);
+    detached(&old, &new, &mut compared);
+    unguarded(&old, &new, &mut compared);
     marked(&old, &new, &mut compared);
     by_hand::compare(&old, &new, &mut compared);
     examples(&old, &new, &mut compared);
@@ -136,6 +152,21 @@ fn compare_on_this_stack(base: &Files, candidate: &Files) -> Compared {
     compared.added = came.saturating_sub(compared.moved.len() as u64);
     compared.findings.dedup();
     compared
+}
+
+/// Whether a file that could not be read was mended above its tests only: from the first of them on it ends as it did.
+fn tests_stay(old: &Files, new: &Files, file: &str) -> bool {
+    let (Some(old), Some(new)) = (old.get(file), new.get(file)) else { return false };
+    let signs = ["#[cfg(test)]", "#[test]", "#[cfg(all(test", "#[cfg(any(test"];
+    let first = signs.iter().filter_map(|sign| old.find(sign)).min();
+    // Examples in documentation stand anywhere; conditions may be spelled in other ways.
+    let rest = first.map_or("", |at| old.split_at(at).1);
+    let above = old.strip_suffix(rest).unwrap_or(old);
+    let Some(mended) = new.strip_suffix(rest) else { return false };
+    let plain = |text: &str| !["test", "cfg", "```"].iter().any(|word| text.contains(word));
+    // No attribute or macro may have come before them.
+    let ends = mended.trim_end().is_empty() || mended.trim_end().ends_with(['}', ';']);
+    plain(above) && plain(mended) && (first.is_none() || ends)
 }
 
 struct Comparison<'a> {
@@ -178,6 +209,9 @@ impl Comparison<'_> {
         if item.kind.is_named() && self.find(|other| other.same_place(item)).is_some() {
             return Some(What::Changed);
         }
+        if item.kind == Kind::Use && self.imports_all_of(item) {
+            return None;
+        }
         if !item.is_test && item.kind != Kind::Function {
             // Imports and the heads of modules: many look alike, so one counterpart anywhere new will do.
             let is_there = self.new.items.iter().any(|other| other.kind == item.kind && other.tokens == item.tokens);
@@ -196,6 +230,13 @@ impl Comparison<'_> {
             self.compared.moved.push((item.path(), other.path()));
         }
         if self.went_together(item, other) { None } else { Some(What::Parted) }
+    }
+
+    /// Whether everything that an import brings in is still brought in beside it, from the same paths.
+    fn imports_all_of(&self, item: &Item) -> bool {
+        let beside = self.new.items.iter().filter(|other| other.same_place(item));
+        let there: BTreeSet<&String> = beside.flat_map(|other| &other.imports).collect();
+        item.imports.iter().all(|path| there.contains(path))
     }
 
     /// Whether the code that a test names went where the test went.
@@ -237,6 +278,27 @@ fn shadows(old: &Inventory, new: &Inventory, compared: &mut Compared) {
             let what = What::Shadowed { by: format!("{name}!") };
             compared.findings.push(Finding { name: victim.path(), file: file.clone(), what });
         }
+    }
+}
+
+/// Modules whose files are still there but are not taken in by the same `mod name;`: what stands in them, tests too, may be
+/// compiled no more, and something else in their name.
+fn detached(old: &Inventory, new: &Inventory, compared: &mut Compared) {
+    for (module, heads) in &old.outlines {
+        let (Some(_), Some(file)) = (old.files.get(module), new.files.get(module)) else { continue };
+        let still = new.outlines.get(module).is_some_and(|now| heads.is_subset(now));
+        if !still {
+            let finding = Finding { name: module.1.join("::"), file: file.clone(), what: What::Detached };
+            compared.findings.push(finding);
+        }
+    }
+}
+
+/// Lints that are no longer forbidden or denied: as good as silenced wherever they would speak.
+fn unguarded(old: &Inventory, new: &Inventory, compared: &mut Compared) {
+    for (root, lint) in old.guards.difference(&new.guards) {
+        let what = What::Unguarded { lint: lint.clone() };
+        compared.silenced.push(Finding { name: root.clone(), file: root.clone(), what });
     }
 }
 

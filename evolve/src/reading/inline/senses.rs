@@ -33,7 +33,7 @@ const VARIABLES: [&str; 12] = [
     "SELFSMITH",
 ];
 /// Folders that tell of the process or of the room.
-const FOLDERS: [&str; 2] = ["\"/proc", "\"/trial"];
+const FOLDERS: [&str; 4] = ["\"/proc", "\"/root", "\"/sys", "\"/trial"];
 
 /// Whether the token at this place looks. `is_program` says that the file is a program's own, which may read its arguments.
 pub fn looks(tokens: &[TokenTree], at: usize, is_program: bool) -> bool {
@@ -45,6 +45,8 @@ pub fn looks(tokens: &[TokenTree], at: usize, is_program: bool) -> bool {
             ("env", "args" | "args_os") => !is_program,
             ("env", "var" | "var_os") => tells(tokens.get(at + 1)),
             ("Backtrace", "capture" | "force_capture") => true,
+            ("process", "id") | ("thread", "available_parallelism") => true,
+            (_, "is_terminal") => !is_program,
             // Under another name its functions could not be seen.
             (_, "as") => {
                 is_module(before(1)) && matches!(before(2), Some(TokenTree::Punct(mark)) if mark.as_char() == ':')

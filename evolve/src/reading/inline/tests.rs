@@ -154,9 +154,11 @@ fn code_that_looks_at_its_own_thread_program_or_variables_is_shown_with_its_line
         "pub fn x() -> bool { std::path::Path::new(\"/trial/tree\").exists() }",
         "pub fn x() -> bool { std::fs::read(\"/proc/self/cmdline\").is_ok() }",
         "unsafe extern \"C\" { fn prctl(option: i32) -> i32; }",
+        "pub fn x() -> u32 { std::process::id() }",
+        "pub fn x() -> bool { std::io::stdin().is_terminal() }",
     ] {
         let compared = against(&format!("{LIB}\n{code}"));
-        assert_eq!(whats(&compared), [&What::Marked(Mark::LooksAround)], "{code}");
+        assert!(whats(&compared).contains(&&What::Marked(Mark::LooksAround)), "{code}: {compared:?}");
     }
     let compared = against(&format!("// One.\npub fn x() -> bool {{\n    std::env::current_exe().is_ok()\n}}\n{LIB}"));
     let said = compared.findings.iter().map(ToString::to_string).collect::<String>();
@@ -295,5 +297,102 @@ fn no_nesting_overflows_the_stack() {
     ] {
         let deep = files(&[("src/lib.rs", &text)]);
         let _ = compare(&deep, &files(&[("src/lib.rs", LIB)]));
+    }
+}
+
+const OPS: &str = "pub fn double(n: i32) -> i32 { 2 * n }\n\
+    #[cfg(test)]\nmod tests {\n    #[test]\n    fn doubles() { assert_eq!(super::double(4), 8); }\n}\n";
+
+#[test]
+fn a_module_that_is_taken_from_elsewhere_while_its_file_stays_is_shown() {
+    let side = |lib: &str| files(&[("src/lib.rs", lib), ("src/ops.rs", OPS)]);
+    let base = side("pub mod ops;\n");
+    for swapped in [
+        "#[path = \"ops2.rs\"]\npub mod ops;\n",
+        "pub mod ops { pub fn double(_: i32) -> i32 { 0 } }\n",
+        "macro_rules! m { ($p:literal) => { #[path = $p] pub mod ops; } }\nm!(\"ops2.rs\");\n",
+        "#[cfg(any())]\npub mod ops;\n#[path = \"ops2.rs\"]\npub mod ops2;\n",
+        "",
+    ] {
+        let found = compare(&base, &side(swapped));
+        assert!(whats(&found).contains(&&What::Detached), "{swapped}: {found:?}");
+    }
+    let documented = compare(&base, &side("/// Doubles.\nmod ops;\nmod more {}\n"));
+    assert_eq!(whats(&documented), Vec::<&What>::new());
+    let inline = files(&[("src/lib.rs", &format!("pub mod ops {{ {OPS} }}\n"))]);
+    assert_eq!(whats(&compare(&base, &inline)), Vec::<&What>::new(), "with its file gone it is a move");
+}
+
+#[test]
+fn an_import_of_tests_may_become_wider_but_not_another() {
+    let with = |import: &str| LIB.replace("use super::*;", import);
+    let base = files(&[("src/lib.rs", &with("use super::{add, sub};"))]);
+    let now = |import: &str| compare(&base, &files(&[("src/lib.rs", &with(import))]));
+    assert_eq!(whats(&now("use super::{add, sub, more};")), Vec::<&What>::new());
+    assert_eq!(whats(&now("use super::add;\n    use super::sub;")), Vec::<&What>::new());
+    assert_eq!(whats(&now("use super::{more::add, sub};")), [&What::Gone]);
+    assert_eq!(whats(&now("#[cfg(any())]\n    use super::{add, sub};\n    use more::*;")), [&What::Gone]);
+}
+
+#[test]
+fn what_reaches_below_the_language_is_shown() {
+    for code in [
+        "#[unsafe(no_mangle)]\npub extern \"C\" fn memcmp() -> i32 { 0 }",
+        "#[unsafe(export_name = \"getenv\")]\npub fn x() {}",
+        "unsafe extern \"C\" { fn getpid() -> i32; }",
+        "extern { fn getpid() -> i32; }",
+        "#[global_allocator]\nstatic A: B = B;",
+        "pub fn x() { unsafe { std::arch::asm!(\"syscall\") } }",
+    ] {
+        let found = against(&format!("{code}\n{LIB}"));
+        assert!(whats(&found).contains(&&What::Marked(Mark::BelowLanguage)), "{code}: {found:?}");
+    }
+    for fine in ["extern crate alloc;", "pub fn call(f: extern \"C\" fn()) { f() }"] {
+        assert_eq!(whats(&against(&format!("{fine}\n{LIB}"))), Vec::<&What>::new(), "{fine}");
+    }
+}
+
+#[test]
+fn a_lint_that_is_no_longer_forbidden_is_asked_about_as_a_silenced_one() {
+    let base = files(&[("src/lib.rs", &format!("#![forbid(unsafe_code)]\n#![deny(missing_docs, unused)]\n{LIB}"))]);
+    let now = |head: &str| compare(&base, &files(&[("src/lib.rs", &format!("{head}\n{LIB}"))]));
+    let lost = |compared: &Compared| {
+        let lints = compared.silenced.iter().filter_map(|finding| match &finding.what {
+            What::Unguarded { lint } => Some(lint.clone()),
+            _ => None,
+        });
+        lints.collect::<Vec<_>>()
+    };
+    assert_eq!(lost(&now("#![deny(unsafe_code)]\n#![forbid(unused)]\n#![warn(missing_docs)]")), ["missing_docs"]);
+    assert_eq!(lost(&now("#![deny(unsafe_code, unused, missing_docs, dead_code)]")), Vec::<String>::new());
+}
+
+#[test]
+fn a_line_that_moves_out_of_a_program_is_not_new() {
+    let exits = "pub fn leave() {\n    std::process::exit(3)\n}\n";
+    let base = files(&[("src/main.rs", &format!("fn main() {{ leave() }}\n{exits}")), ("src/lib.rs", LIB)]);
+    let moved =
+        files(&[("src/main.rs", "mod cli;\nfn main() { cli::leave() }\n"), ("src/cli.rs", exits), ("src/lib.rs", LIB)]);
+    assert_eq!(whats(&compare(&base, &moved)), Vec::<&What>::new());
+    let more = files(&[
+        ("src/main.rs", "mod cli;\nfn main() {}\n"),
+        ("src/cli.rs", &exits.replace('3', "0")),
+        ("src/lib.rs", LIB),
+    ]);
+    assert_eq!(whats(&compare(&base, &more)), [&What::Marked(Mark::EndsProcess)]);
+}
+
+#[test]
+fn a_file_that_could_not_be_read_may_be_mended_above_its_tests() {
+    let broken = LIB.replacen("a + b }", "a + b", 1);
+    let base = files(&[("src/lib.rs", &broken)]);
+    let now = |text: &str| compare(&base, &files(&[("src/lib.rs", text)]));
+    assert_eq!(whats(&now(LIB)), Vec::<&What>::new());
+    for weaker in [
+        LIB.replace("3, 2), 1", "3, 2), sub(3, 2)"),
+        LIB.replace("#[cfg(test)]", "#[cfg(any())]"),
+        LIB.replace("#[cfg(test)]", "#[cfg(any())]\n#[cfg(test)]"),
+    ] {
+        assert!(matches!(whats(&now(&weaker))[..], [What::Unreadable { .. }]), "{weaker}");
     }
 }

@@ -1,6 +1,7 @@
 //! Tokens of Rust: reading them without descending too far, comparing them without layout, asking them about tests.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use quote::ToTokens;
 use std::collections::BTreeSet;
 use syn::{Attribute, Meta, UseTree};
 
@@ -107,6 +108,28 @@ pub fn imported(tree: &UseTree, names: &mut BTreeSet<String>) {
         UseTree::Glob(_) => {}
         UseTree::Group(group) => group.items.iter().for_each(|tree| imported(tree, names)),
     }
+}
+
+/// Each path of an import by itself, behind what stands before it.
+pub fn paths(tree: &UseTree, before: &str, found: &mut BTreeSet<String>) {
+    match tree {
+        UseTree::Path(path) => paths(&path.tree, &format!("{before}{}::", path.ident), found),
+        UseTree::Group(group) => group.items.iter().for_each(|tree| paths(tree, before, found)),
+        UseTree::Name(_) | UseTree::Rename(_) | UseTree::Glob(_) => {
+            found.insert(format!("{before}{}", tree.to_token_stream()));
+        }
+    }
+}
+
+/// Lints that attributes forbid or deny.
+pub fn guards(attributes: &[Attribute]) -> BTreeSet<String> {
+    let strict = attributes.iter().filter(|one| one.path().is_ident("forbid") || one.path().is_ident("deny"));
+    let lists = strict.filter_map(|one| one.meta.require_list().ok());
+    let words = lists.flat_map(|list| {
+        let text = list.tokens.to_string().replace(' ', "");
+        text.split(',').filter(|lint| !lint.contains('=')).map(str::to_owned).collect::<Vec<_>>()
+    });
+    words.filter(|lint| !lint.is_empty()).collect()
 }
 
 /// Tokens without documentation, and without the comma that may end a list.
