@@ -47,7 +47,7 @@ pub struct Settings {
     pub max_timeout_s: u64,
     /// What becomes of a command that takes longer than `timeout_s`.
     pub at_limit: AtLimit,
-    /// Bytes of output that the model is given; what is cut is said, and where the whole is.
+    /// Bytes of output that the model is given, as they are sent; what is cut is said, and where the whole is.
     pub output_bytes: usize,
     /// Whether the walls are put up.
     pub sandbox: bool,

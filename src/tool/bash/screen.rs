@@ -17,10 +17,10 @@ pub(super) fn settled(raw: &str) -> String {
     settled
 }
 
-/// At most about `limit` bytes, the first and the last, cut between characters; `lost` bytes were dropped between head
-/// and tail before. Says whether something is missing.
+/// At most about `limit` bytes as they are sent, the first and the last, cut between characters; `lost` bytes were dropped
+/// between head and tail before. Says whether something is missing.
 pub(super) fn bounded(head: &str, lost: u64, tail: &str, limit: usize) -> (String, bool) {
-    if lost == 0 && head.len() + tail.len() <= limit {
+    if lost == 0 && sent(head) + sent(tail) <= limit {
         return (format!("{head}{tail}"), false);
     }
     let whole;
@@ -31,10 +31,33 @@ pub(super) fn bounded(head: &str, lost: u64, tail: &str, limit: usize) -> (Strin
     } else {
         (head, tail)
     };
-    let (first, dropped) = split(head, limit / 2);
-    let (skipped, last) = split(tail, tail.len().saturating_sub(limit - limit / 2));
+    let (first, dropped) = split(head, reach(head.chars(), limit / 2));
+    let (skipped, last) = split(tail, tail.len() - reach(tail.chars().rev(), limit - limit / 2));
     let missing = lost + (dropped.len() + skipped.len()) as u64;
     (format!("{first}\n[… {missing} bytes left out here …]\n{last}"), true)
+}
+
+/// Bytes of a text in a request, where it is a JSON string: line ends and quotes take two.
+fn sent(text: &str) -> usize {
+    text.chars().map(weight).sum()
+}
+
+fn weight(character: char) -> usize {
+    match character {
+        '"' | '\\' | '\n' | '\r' | '\t' => 2,
+        character if character.is_ascii_control() => 6,
+        character => character.len_utf8(),
+    }
+}
+
+/// Bytes of the characters that come first and take no more than `limit` when they are sent.
+fn reach(characters: impl Iterator<Item = char>, limit: usize) -> usize {
+    let mut taken = 0;
+    let fits = characters.take_while(|character| {
+        taken += weight(*character);
+        taken <= limit
+    });
+    fits.map(char::len_utf8).sum()
 }
 
 /// Both streams for the model.
@@ -162,6 +185,10 @@ mod tests {
         let (text, cut) = bounded("abc", 5, "xyz", 4);
         assert_eq!((text.as_str(), cut), ("ab\n[… 7 bytes left out here …]\nyz", true));
         assert_eq!(bounded("ab", 0, "cd", 4), ("abcd".to_owned(), false));
+        // What counts is what is sent: a line end takes two bytes there.
+        let (text, cut) = bounded("", 9, &"y\n".repeat(1000), 600);
+        let sent = serde_json::to_string(&text).expect("JSON").len();
+        assert!(cut && (300..700).contains(&sent), "{sent}");
     }
 
     #[test]
