@@ -133,6 +133,9 @@ pub struct ExecArgs {
     /// Go on with this folder's newest session.
     #[arg(short = 'c', long = "continue")]
     pub continued: bool,
+    /// Nothing on stderr but what went wrong.
+    #[arg(short, long)]
+    pub quiet: bool,
 }
 
 /// Arguments of `export`.

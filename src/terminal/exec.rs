@@ -2,7 +2,7 @@
 
 use crate::clean::clean;
 use crate::cli::{ExecArgs, Flags};
-use crate::frontends::{Activity, JsonLines};
+use crate::frontends::{Activity, JsonLines, Loud};
 use crate::open::{self, Opened, Refusal};
 use crate::signals;
 use crate::stdin;
@@ -65,7 +65,8 @@ async fn prompted(
     let opened = open::open(flags, surroundings)?;
     let notices = opened.notices(surroundings.texts);
     let Opened { choices, around, cassette, .. } = opened;
-    let activity = Arc::new(Activity::new(surroundings.texts, choices.mode));
+    let loud = if args.quiet { Loud::Problems } else { Loud::All };
+    let activity = Arc::new(Activity::new(surroundings.texts, choices.mode, loud));
     let frontend: Arc<dyn Frontend> = match lines {
         Some(lines) => lines,
         None => activity.clone(),

@@ -1,4 +1,4 @@
-//! The two frontends of a headless run: event lines on stdout, or activity on stderr.
+//! The frontends of a headless run: event lines on stdout, activity on stderr, or nothing but what went wrong.
 
 use crate::activity;
 use crate::clean::clean;
@@ -91,10 +91,20 @@ fn line(event: &Event, redactor: &Redactor) -> Reader {
     streams::data(&format!("{value}\n"))
 }
 
+/// How much is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Loud {
+    /// Everything that is done.
+    All,
+    /// Only what went wrong.
+    Problems,
+}
+
 /// Activity on stderr, the words that the model says on its way among it; the answer is printed by whoever runs the prompt.
 pub struct Activity {
     texts: &'static Texts,
     mode: Mode,
+    loud: Loud,
     told: AtomicBool,
     /// What it said in its last reply, as long as no call came after it.
     said: Mutex<String>,
@@ -102,8 +112,8 @@ pub struct Activity {
 
 impl Activity {
     /// Activity in a language; `mode` is named where a permission is missing.
-    pub fn new(texts: &'static Texts, mode: Mode) -> Self {
-        Self { texts, mode, told: AtomicBool::new(false), said: Mutex::default() }
+    pub fn new(texts: &'static Texts, mode: Mode, loud: Loud) -> Self {
+        Self { texts, mode, loud, told: AtomicBool::new(false), said: Mutex::default() }
     }
 
     /// The answer to a prompt: what the model said last, above the summary where that is another text.
@@ -124,7 +134,7 @@ impl Activity {
     /// Shows what was said, before what follows from it.
     fn show(&self) {
         let said = clean(self.take().trim());
-        if !said.is_empty() {
+        if !said.is_empty() && self.loud == Loud::All {
             streams::tell(&said);
         }
     }
@@ -146,13 +156,14 @@ impl Frontend for Activity {
             EventKind::Ended { .. } => activity::ended(self.texts, &event.kind),
             other => activity::other(self.texts, other),
         };
-        if let Some(line) = line {
+        let wanted = self.loud == Loud::All || matches!(event.kind, EventKind::Problem { .. });
+        if let Some(line) = line.filter(|_| wanted) {
             streams::tell(&line);
         }
     }
 
     fn approve<'a>(&'a self, _call: &'a ToolCall) -> BoxFuture<'a, Decision> {
-        if !self.told.swap(true, Ordering::SeqCst) {
+        if !self.told.swap(true, Ordering::SeqCst) && self.loud == Loud::All {
             streams::tell(&fill(self.texts.ask_denied_headless, &[("mode", self.mode.word())]));
         }
         Box::pin(ready(Decision::Nobody))

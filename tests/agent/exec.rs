@@ -35,6 +35,15 @@ fn exit_0_work_on_the_text_channel_ends_with_done_and_its_summary() {
 }
 
 #[test]
+fn quiet_leaves_the_answer_and_what_went_wrong() {
+    let world = World::new(vec![says("<bash>\ntrue\n</bash>"), says("<done>Done.</done>")]).settings(ONE_TRY);
+    let output = world.run(&["exec", "-q", "--channel", "text", "--approval", "auto", "go"]);
+    assert_eq!((code(&output), stdout(&output).as_str(), stderr(&output).as_str()), (0, "Done.\n", ""));
+    let output = world.run(&["exec", "-q", "--base-url", "http://127.0.0.1:9/v1", "go"]);
+    assert!(code(&output) == 5 && stderr(&output).contains("127.0.0.1:9"), "{}", stderr(&output));
+}
+
+#[test]
 fn exit_0_work_on_the_native_channel_ends_with_a_final_message() {
     let world = World::new(vec![native("create", json!({ "path": "n.txt", "content": "x\n" })), says("Made it.")]);
     let output = world.run(&["exec", "--channel", "native", "--approval", "auto", "make n.txt"]);

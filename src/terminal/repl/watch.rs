@@ -1,7 +1,12 @@
 //! Watches settings and prompts on disk, so that an edit holds in the conversation that is open.
+//!
+//! The system tells of edits; the few files are looked at besides, so that an edit a moment before a prompt counts for it.
 
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
+use std::cell::Cell;
 use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,6 +23,8 @@ pub enum News {
 /// A watch over files and folders. Where the system cannot watch, nothing is news.
 pub struct Watch {
     changed: Arc<AtomicBool>,
+    files: Vec<PathBuf>,
+    stamps: Cell<u64>,
     _watcher: Option<RecommendedWatcher>,
 }
 
@@ -46,13 +53,27 @@ impl Watch {
                 let _ = watcher.watch(folder, RecursiveMode::Recursive);
             }
         }
-        Self { changed, _watcher: watcher }
+        let files = files.to_vec();
+        let stamps = Cell::new(stamps(&files));
+        Self { changed, files, stamps, _watcher: watcher }
     }
 
     /// What happened since this was last asked.
     pub fn news(&self) -> News {
-        if self.changed.swap(false, Ordering::AcqRel) { News::Some } else { News::None }
+        let told = self.changed.swap(false, Ordering::AcqRel);
+        let now = stamps(&self.files);
+        if told || self.stamps.replace(now) != now { News::Some } else { News::None }
     }
+}
+
+/// A digest of which files there are, their sizes and times.
+fn stamps(files: &[PathBuf]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for file in files {
+        let stamp = std::fs::metadata(file).ok().map(|info| (info.len(), info.modified().ok(), info.ino()));
+        stamp.hash(&mut hasher);
+    }
+    hasher.finish()
 }
 
 #[cfg(test)]
@@ -66,6 +87,21 @@ mod tests {
             assert!(Instant::now() < end, "nothing was told");
             std::thread::yield_now();
         }
+    }
+
+    #[test]
+    fn an_edit_a_moment_ago_is_news_once_even_before_the_system_tells_of_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("config.yaml");
+        let watch = Watch {
+            changed: Arc::default(),
+            files: vec![file.clone()],
+            stamps: Cell::new(stamps(std::slice::from_ref(&file))),
+            _watcher: None,
+        };
+        assert_eq!(watch.news(), News::None);
+        std::fs::write(&file, "a").expect("a file");
+        assert_eq!((watch.news(), watch.news()), (News::Some, News::None));
     }
 
     #[test]
