@@ -223,7 +223,9 @@ impl<'a> Judge<'a> {
     /// Tests of the base that did not run.
     fn missing(&mut self, name: &str, was: &Run, now: &BTreeMap<String, TestResult>) {
         for test in was.results.keys().filter(|test| !now.contains_key(*test)) {
-            if name == "documentation" {
+            if name == "documentation" && self.example_moved(test, was, now) {
+                self.add("moved", 1);
+            } else if name == "documentation" {
                 self.asked.push(format!("the documentation test {test} is gone"));
             } else if self.moved_and_ran(test) {
                 self.add("moved", 1);
@@ -238,6 +240,16 @@ impl<'a> Judge<'a> {
         let mut to = self.inline.moved.iter().filter(|(old, _)| same_test(old, test)).map(|(_, new)| new);
         self.defences.up(Defence::Inline)
             && to.any(|new| self.seen.runs.values().any(|run| run.results.keys().any(|name| same_test(new, name))))
+    }
+
+    /// Its item stands in another file or module now, with an example that ran, and every example of the base is still
+    /// there word for word.
+    fn example_moved(&self, test: &str, was: &Run, now: &BTreeMap<String, TestResult>) -> bool {
+        let item = |test: &str| test.rsplit(" - ").next().and_then(|item| item.rsplit("::").next()).map(str::to_owned);
+        let arrived = |other: &&String| !was.results.contains_key(*other) && item(other) == item(test);
+        let ran = now.iter().any(|(other, result)| arrived(&other) && *result == TestResult::Ok);
+        let lost = self.inline.findings.iter().any(|finding| finding.what == What::Example);
+        self.defences.up(Defence::Inline) && ran && !lost
     }
 
     /// The comparison of inline tests says itself that it is gone.

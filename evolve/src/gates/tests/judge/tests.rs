@@ -157,3 +157,19 @@ fn files_that_tests_change_are_refused() {
     assert_eq!(outcome(&left("a", Left::New), &left("b", Left::New)), GateOutcome::Pass, "as the base does");
     assert!(fails(&outcome(&left("a", Left::New), &left("Cargo.toml", Left::Changed)), "Cargo.toml"));
 }
+
+#[test]
+fn an_example_may_move_with_its_item_as_long_as_every_example_stays() {
+    let documentation =
+        |results| Seen { runs: BTreeMap::from([("documentation".to_owned(), run(results))]), ..Seen::default() };
+    let base = documentation(&[("src/lib.rs - triple #1", Ok), ("src/lib.rs - add #1", Ok)]);
+    let moved = documentation(&[("src/more.rs - more::triple #1", Ok), ("src/lib.rs - add #1", Ok)]);
+    assert_eq!(outcome(&base, &moved), GateOutcome::Pass);
+    let failing = documentation(&[("src/more.rs - more::triple #1", Failed), ("src/lib.rs - add #1", Ok)]);
+    assert!(!matches!(outcome(&base, &failing), GateOutcome::Pass));
+    assert!(asks(&outcome(&base, &documentation(&[("src/lib.rs - add #1", Ok)])), "triple #1 is gone"));
+    let other = Finding { name: "src/lib.rs".to_owned(), file: "src/lib.rs".to_owned(), what: What::Example };
+    let changed = Compared { findings: vec![other], ..Compared::default() };
+    let Judged::Report(report) = judged(&base, &moved, &changed, &[]) else { panic!("nothing is in doubt") };
+    assert!(matches!(&report.result, GateOutcome::Ask { .. }), "{report:?}");
+}
