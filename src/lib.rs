@@ -22,6 +22,7 @@ pub mod tool;
 // Reached only through tools.
 pub mod edit;
 pub mod snapshot;
+pub mod syntax;
 // What can be observed, and what is said.
 pub mod ending;
 pub mod event;

@@ -18,6 +18,7 @@ use crate::redact::Redactor;
 use crate::session::{self, Clock, Ids, Log, LogError, Parts, Session};
 use crate::snapshot::{self, Keeper};
 use crate::texts::{Texts, fill};
+use crate::tool::compiler::CheckEdits;
 use crate::tool::{self, Tool};
 use crate::turn;
 use selfsmith_cassette::{self as cassette, CassetteError, Header, Normaliser, Player, Recorder};
@@ -46,6 +47,8 @@ pub struct Choices {
     pub bash: tool::bash::Settings,
     /// How pages of the web are fetched.
     pub fetch: tool::fetch_url::Settings,
+    /// Whether the compiler is asked after edits.
+    pub check_edits: CheckEdits,
     /// How snapshots are kept.
     pub snapshots: snapshot::Settings,
     /// The project's own check of edits.
@@ -111,6 +114,7 @@ impl Around {
             journal: self.edits.as_deref().map(|folder| self::folder(folder, &self.root)),
             fetch: choices.fetch.clone(),
             door: Some(Arc::new(door::Web(choices.model.clone()))),
+            check_edits: choices.check_edits,
         }
     }
 }

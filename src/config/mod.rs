@@ -30,6 +30,7 @@ use crate::query::settings::{Growth, Settings as ModelSettings};
 use crate::session::check;
 use crate::snapshot;
 use crate::texts::{Texts, fill};
+use crate::tool::compiler::CheckEdits;
 use crate::tool::{bash, fetch_url};
 use crate::turn;
 use error::Place;
@@ -86,6 +87,8 @@ pub struct Tools {
     /// Pages of the web.
     #[serde(default)]
     pub fetch: fetch_url::Settings,
+    /// Whether the compiler is asked after edits.
+    pub check_edits: CheckEdits,
 }
 
 /// The group `cli`.

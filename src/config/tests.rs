@@ -47,7 +47,8 @@ fn the_shipped_file_holds_the_defaults_that_the_modules_declare() {
             approval: Mode::default(),
             rules: Vec::new(),
             bash: bash::Settings::default(),
-            fetch: fetch_url::Settings::default()
+            fetch: fetch_url::Settings::default(),
+            check_edits: CheckEdits::Auto,
         }
     );
     assert!(loaded.notices(&EN).is_empty());

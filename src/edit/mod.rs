@@ -6,6 +6,7 @@
 
 pub mod encoding;
 pub mod set;
+pub mod span;
 pub mod write;
 
 mod apply;

@@ -50,6 +50,12 @@ impl Effort {
     }
 }
 
+/// Models that take pictures, as far as their names tell.
+const SEEING: [&str; 14] = [
+    "gpt-4o*", "gpt-4.1*", "gpt-5*", "o3*", "o4*", "claude-*", "gemini-*", "*-vl*", "*-omni*", "*vision*", "*llava*",
+    "pixtral*", "gemma3*", "gemma-3*",
+];
+
 /// The group `model`: which model, and how it is reached.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -84,6 +90,8 @@ pub struct Settings {
     pub ca_files: BTreeMap<String, PathBuf>,
     /// `system`, `off`, or an address.
     pub proxy: String,
+    /// Names of models that take pictures, as patterns.
+    pub images: Vec<String>,
     /// US dollars per million tokens, by model.
     pub prices: BTreeMap<String, Price>,
 }
@@ -106,6 +114,7 @@ impl Default for Settings {
             ca_file: None,
             ca_files: BTreeMap::new(),
             proxy: "system".into(),
+            images: SEEING.map(str::to_owned).to_vec(),
             prices: BTreeMap::new(),
         }
     }

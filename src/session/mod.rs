@@ -230,7 +230,7 @@ impl Session {
             self.after_turn();
             report.commands += ran.commands;
             report.files.extend(ran.files);
-            parts = ran.results.into_iter().map(Part::Result).collect();
+            parts = ran.results.into_iter().map(Part::Result).chain(ran.pictures).collect();
             let seen = Seen {
                 channel: self.parts.model.channel(),
                 visible: &reply.visible,

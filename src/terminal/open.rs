@@ -9,6 +9,7 @@ use selfsmith_agent::prompt::project::{self, Voice};
 use selfsmith_agent::query::tape::OnDrift;
 use selfsmith_agent::session::check::{Check, Finds};
 use selfsmith_agent::texts::{Texts, fill};
+use selfsmith_agent::tool::compiler::CheckEdits;
 use selfsmith_agent::wire::{Around, Cassette, Choices, WireError};
 use std::path::PathBuf;
 
@@ -81,6 +82,7 @@ pub fn open(flags: &Flags, surroundings: &Surroundings) -> Result<Opened, Refusa
         hooks: config.hooks.clone(),
         bash: config.tools.bash.clone(),
         fetch: config.tools.fetch.clone(),
+        check_edits: config.tools.check_edits,
         snapshots: config.snapshots.clone(),
         check: Check { settings: config.checks.clone(), finds: Finds::No },
         snapshots_root: surroundings.snapshots(),
@@ -91,6 +93,8 @@ pub fn open(flags: &Flags, surroundings: &Surroundings) -> Result<Opened, Refusa
     let trust = if root == surroundings.folder { sources.trust } else { surroundings.ledger().look(&root) };
     if trust.standing() == Standing::Trusted {
         choices.check.finds = Finds::Yes;
+    } else {
+        choices.check_edits = CheckEdits::Off;
     }
     around.told.notes = project::read(&trust.project.root, &root, &|path, bytes| trust.covers(path, bytes));
     Ok(Opened { choices, around, cassette, loaded, trust })

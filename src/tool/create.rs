@@ -2,9 +2,9 @@
 
 use super::files::Files;
 use super::paths::Purpose;
-use super::{Answer, Effect, Tool, whole};
+use super::{Answer, Effect, Tool, compiler, whole};
 use crate::snapshot::Reach;
-use futures::future::{BoxFuture, ready};
+use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -52,6 +52,7 @@ impl Tool for Create {
     }
 
     fn call<'a>(&'a self, arguments: &'a Map<String, Value>) -> BoxFuture<'a, Answer> {
-        Box::pin(ready(self.answer(arguments).unwrap_or_else(|failed| failed)))
+        let answer = self.answer(arguments).unwrap_or_else(|failed| failed);
+        Box::pin(compiler::checked(&self.files, answer))
     }
 }

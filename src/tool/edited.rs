@@ -42,6 +42,9 @@ pub fn write(files: &Files, edited: &[Edited]) -> Result<Answer, Answer> {
     }
     files.past().add(edited.iter().map(|one| (&one.place, Some(one.before.clone()), one.after.as_slice())));
     let mut answer = success(edited, &written);
+    for one in edited {
+        answer.text.push_str(&files::syntax_remark(&one.place, &one.text.body, &one.applied.text));
+    }
     for left in files.left() {
         answer.text.push_str(&format!("\n[{left}]"));
     }

@@ -1,5 +1,6 @@
 //! What the file tools share: the workspace, what was seen of which file, and how they say that something failed.
 
+use super::compiler::Compiler;
 use super::past::Past;
 use super::paths::{Letters, PathError, Place, Purpose, Workspace};
 use super::{Answer, Surroundings};
@@ -8,6 +9,7 @@ use crate::edit::encoding::Unreadable;
 use crate::edit::set;
 use crate::edit::write::{WriteError, Written};
 use crate::snapshot::Reach;
+use crate::syntax;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use similar::TextDiff;
@@ -35,6 +37,7 @@ pub struct Files {
     left: Mutex<Vec<String>>,
     seen: Mutex<HashMap<PathBuf, Sight>>,
     past: Mutex<Past>,
+    compiler: Option<Compiler>,
 }
 
 /// What was seen of a file.
@@ -76,7 +79,8 @@ impl Files {
         let journal = surroundings.journal.clone();
         let left = journal.as_deref().map(unfinished).unwrap_or_default();
         let (seen, past) = (Mutex::default(), Mutex::default());
-        Arc::new(Self { workspace, journal, left: Mutex::new(left), seen, past })
+        let compiler = Compiler::new(surroundings);
+        Arc::new(Self { workspace, journal, left: Mutex::new(left), seen, past, compiler })
     }
 
     /// Where a set of edits is written down before it is made.
@@ -87,6 +91,11 @@ impl Files {
     /// What is to be told of an earlier process's edits; empty from the second time on.
     pub fn left(&self) -> Vec<String> {
         std::mem::take(&mut self.left.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Who is asked after edits.
+    pub fn compiler(&self) -> Option<&Compiler> {
+        self.compiler.as_ref()
     }
 
     /// What was done to files.
@@ -237,6 +246,18 @@ pub const fn remark(written: Written) -> &'static str {
     match written {
         Written::Plainly => "",
         Written::ApartFromOtherNames => " The file had other hard links; they keep the old text.",
+    }
+}
+
+/// What is said of a text that an edit made worse to its grammar; empty where it did not. `before` is empty for a new file.
+pub fn syntax_remark(place: &Place, before: &str, after: &str) -> String {
+    let Some(found) = syntax::worse(&place.absolute, before, after) else { return String::new() };
+    let line = found.line.map(|line| format!(", see line {line}")).unwrap_or_default();
+    let (language, path) = (found.language, &place.relative);
+    match (before.is_empty(), found.before) {
+        (true, _) => format!("\n[{path} does not parse as {language}{line}]"),
+        (false, 0) => format!("\n[{path} no longer parses as {language}{line}]"),
+        (false, _) => format!("\n[{path} parses worse as {language} than before{line}]"),
     }
 }
 

@@ -4,8 +4,10 @@
 
 pub mod bash;
 mod commit;
+pub mod compiler;
 mod create;
 mod done;
+mod edit_symbol;
 mod edited;
 pub mod fetch_url;
 pub mod files;
@@ -15,7 +17,9 @@ mod guard;
 mod job;
 mod past;
 pub mod paths;
+mod picture;
 pub mod preview;
+mod repo_map;
 mod rounds;
 mod search;
 mod str_replace;
@@ -65,17 +69,28 @@ pub struct Answer {
     pub text: String,
     /// For people: `{"files": […]}`, `{"exit": 0}`, `{"diff": "…"}`.
     pub detail: Value,
+    /// Handed to a model that takes them.
+    pub picture: Option<Box<Picture>>,
+}
+
+/// A picture that a tool looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Picture {
+    /// MIME type.
+    pub mime: &'static str,
+    /// The bytes in base64.
+    pub base64: String,
 }
 
 impl Answer {
     /// A success.
     pub fn done(text: impl Into<String>) -> Self {
-        Self { outcome: Outcome::Done, text: text.into(), detail: Value::Null }
+        Self { outcome: Outcome::Done, text: text.into(), detail: Value::Null, picture: None }
     }
 
     /// A failure that the model should read.
     pub fn failed(text: impl Into<String>) -> Self {
-        Self { outcome: Outcome::Failed, text: text.into(), detail: Value::Null }
+        Self { outcome: Outcome::Failed, text: text.into(), detail: Value::Null, picture: None }
     }
 
     /// The same answer with facts for people.
@@ -146,6 +161,8 @@ pub struct Surroundings {
     pub fetch: fetch_url::Settings,
     /// The way to the web, where there is one.
     pub door: Option<Arc<dyn fetch_url::Door>>,
+    /// Whether the compiler is asked after edits: what the settings say, where the person trusts the project.
+    pub check_edits: compiler::CheckEdits,
 }
 
 /// Every tool, sorted by name: what the model is offered, in this order.
@@ -163,10 +180,12 @@ pub fn table_with(surroundings: &Surroundings, files: &Arc<files::Files>) -> Vec
         Box::new(commit::Commit::new(surroundings)),
         Box::new(create::Create::new(files())),
         Box::new(done::Done),
+        Box::new(edit_symbol::EditSymbol::new(files())),
         Box::new(fetch_url::FetchUrl::new(surroundings)),
         Box::new(glob_search::GlobSearch::new(files())),
         Box::new(grep_search::GrepSearch::new(files())),
         Box::new(job::Job::new(jobs)),
+        Box::new(repo_map::RepoMap::new(files())),
         Box::new(str_replace::StrReplace::new(files())),
         Box::new(undo_edit::UndoEdit::new(files())),
         Box::new(view::View::new(files())),

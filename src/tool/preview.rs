@@ -3,6 +3,7 @@
 //! Reads files and writes none. Promises the difference that the tool would make on the files as they are now; nothing is
 //! promised of a call that would fail, nor of tools that run programs.
 
+use super::edit_symbol;
 use super::files;
 use super::paths::{Place, Purpose, Workspace};
 use super::rounds::{self, Rounds};
@@ -26,6 +27,7 @@ pub fn preview(root: &Path, tool: &str, arguments: &Map<String, Value>) -> Optio
             Some(files::difference(&place.relative, &before, &after))
         }
         "str_replace" => replaced(&workspace, arguments),
+        "edit_symbol" => defined(&workspace, arguments),
         _ => None,
     }
 }
@@ -39,6 +41,14 @@ fn replaced(workspace: &Workspace, arguments: &Map<String, Value>) -> Option<Str
         differences.push_str(&edited(workspace, &path, &edits, occurrences)?);
     }
     (!differences.is_empty()).then_some(differences)
+}
+
+/// A definition's new text.
+fn defined(workspace: &Workspace, arguments: &Map<String, Value>) -> Option<String> {
+    let place = workspace.resolve(text(arguments, "path")?, Purpose::Edit).ok()?;
+    let before = read(&place)?.into_iter().next()?;
+    let after = edit_symbol::replaced(&place, &before, text(arguments, "name")?, text(arguments, "new")?).ok()?;
+    Some(files::difference(&place.relative, &before, &after.text))
 }
 
 fn edited(workspace: &Workspace, path: &str, edits: &[Edit], occurrences: Occurrences) -> Option<String> {
@@ -73,10 +83,11 @@ mod tests {
     fn previewed(tool: &str, arguments: Value) -> Option<String> {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join("a.txt"), "one\ntwo\nthree\n").expect("a file");
+        std::fs::write(folder.path().join("a.py"), "def f():\n    return 1\n").expect("a file");
         let shown = preview(folder.path(), tool, arguments.as_object().expect("an object"));
         let left = std::fs::read_to_string(folder.path().join("a.txt")).expect("the file");
         assert_eq!(left, "one\ntwo\nthree\n");
-        assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1);
+        assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 2);
         shown
     }
 
@@ -87,6 +98,9 @@ mod tests {
         assert!(shown.contains("-two\n-three\n+2\n+3\n"), "{shown}");
         let whole = previewed("write_file", json!({ "path": "a.txt", "content": "one\ntwo\n" })).expect("a difference");
         assert!(whole.contains("-three\n") && !whole.contains("-one"), "{whole}");
+        let symbol = json!({ "path": "a.py", "name": "f", "new": "def f():\n    return 2\n" });
+        let symbol = previewed("edit_symbol", symbol).expect("a difference");
+        assert!(symbol.contains("-    return 1\n+    return 2\n"), "{symbol}");
         let new = previewed("create", json!({ "path": "b/c.txt", "content": "x\n" })).expect("a difference");
         assert!(new.contains("+++ b/b/c.txt") && new.contains("+x\n"), "{new}");
     }

@@ -17,7 +17,8 @@ const MAX_FILES: usize = 200_000;
 pub struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    fn is_set(&self) -> bool {
+    /// Whether it is.
+    pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }

@@ -7,11 +7,11 @@ use super::edited::{self, Edited};
 use super::files::{self, Files, Knowledge};
 use super::paths::{Place, Purpose};
 use super::rounds::{self, Rounds};
-use super::{Answer, Effect, Tool, whole};
+use super::{Answer, Effect, Tool, compiler, whole};
 use crate::edit::encoding::{self, Text};
 use crate::edit::{Applied, Edit, EditError, Failed, Occurrences, apply};
 use crate::snapshot::Reach;
-use futures::future::{BoxFuture, ready};
+use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -150,7 +150,7 @@ impl Tool for StrReplace {
                 "replace_all": { "type": "boolean", "description": "every occurrence of each `old`, not just one" },
                 "edits": {
                     "type": "array",
-                    "description": "further ones, each made after the one before, in another file where it has a `path`; all or none",
+                    "description": "further ones in order, in another file where `path` is given; all or none",
                     "items": {
                         "type": "object",
                         "properties": { "path": text, "old": text, "new": text },
@@ -172,7 +172,8 @@ impl Tool for StrReplace {
     }
 
     fn call<'a>(&'a self, arguments: &'a Map<String, Value>) -> BoxFuture<'a, Answer> {
-        Box::pin(ready(self.answer(arguments).unwrap_or_else(|failed| failed)))
+        let answer = self.answer(arguments).unwrap_or_else(|failed| failed);
+        Box::pin(compiler::checked(&self.files, answer))
     }
 }
 

@@ -5,7 +5,7 @@
 
 use super::files::{self, Files};
 use super::paths::{Place, Purpose};
-use super::{Answer, Effect, Tool};
+use super::{Answer, Effect, Tool, picture};
 use crate::edit::encoding;
 use futures::future::{BoxFuture, ready};
 use serde_json::{Map, Value, json};
@@ -63,6 +63,9 @@ impl View {
         let listing = if size <= MAX_WHOLE {
             let mut bytes = Vec::new();
             file.take(MAX_WHOLE + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+            if let Some(mime) = picture::kind(&bytes) {
+                return picture::shown(place, mime, &bytes);
+            }
             let text = encoding::read(&bytes).map_err(|error| files::unreadable(place, error))?;
             let listing = listed(text.body.as_bytes(), wanted).map_err(unreadable)?;
             self.files.saw(place, &bytes, listing.first..listing.next, listing.total);
@@ -228,6 +231,19 @@ fn bounded_line(source: &mut impl BufRead, line: &mut Vec<u8>, limit: usize) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_picture_is_handed_on_and_not_read_as_text() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let png = b"\x89PNG\r\n\x1a\n\0\0";
+        std::fs::write(folder.path().join("a.png"), png).expect("a file");
+        let files = Files::new(&crate::tool::Surroundings { root: folder.path().to_owned(), ..Default::default() });
+        let arguments = json!({ "path": "a.png" });
+        let answer = View::new(files).answer(arguments.as_object().expect("an object")).expect("it is shown");
+        assert_eq!(answer.text, "[a.png: a picture, image/png, 10 bytes]");
+        let picture = answer.picture.expect("a picture");
+        assert_eq!((picture.mime, picture.base64.as_str()), ("image/png", "iVBORw0KGgoAAA=="));
+    }
 
     fn view(text: &str, first: usize, last: usize) -> Listing {
         listed(text.as_bytes(), &Wanted { first, last }).expect("a listing")

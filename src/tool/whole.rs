@@ -52,8 +52,8 @@ pub fn made(files: &Files, place: &Place, content: &str) -> Result<Answer, Answe
 /// The answer after the whole text of a file was written; `did` begins its sentence.
 pub fn told(did: &str, place: &Place, before: &str, after: &str, written: write::Written) -> Answer {
     let lines = after.lines().count();
-    let remark = files::remark(written);
-    Answer::done(format!("{did} {} ({lines} lines).{remark}", place.relative)).with_detail(json!({
+    let (remark, syntax) = (files::remark(written), files::syntax_remark(place, before, after));
+    Answer::done(format!("{did} {} ({lines} lines).{remark}{syntax}", place.relative)).with_detail(json!({
         "files": [place.relative], "diff": files::difference(&place.relative, before, after),
     }))
 }

@@ -2,10 +2,10 @@
 
 use super::files::{self, Files, Knowledge};
 use super::paths::{Place, Purpose};
-use super::{Answer, Effect, Tool, whole};
+use super::{Answer, Effect, Tool, compiler, whole};
 use crate::edit::{EditError, encoding, placeholder, write};
 use crate::snapshot::Reach;
-use futures::future::{BoxFuture, ready};
+use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -90,7 +90,8 @@ impl Tool for WriteFile {
     }
 
     fn call<'a>(&'a self, arguments: &'a Map<String, Value>) -> BoxFuture<'a, Answer> {
-        Box::pin(ready(self.answer(arguments).unwrap_or_else(|failed| failed)))
+        let answer = self.answer(arguments).unwrap_or_else(|failed| failed);
+        Box::pin(compiler::checked(&self.files, answer))
     }
 }
 

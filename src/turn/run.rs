@@ -8,7 +8,7 @@ use crate::approve::{self, Danger, Guard, Mode};
 use crate::event::EventKind;
 use crate::frontend::{Decision, Frontend};
 use crate::hook::Hooks;
-use crate::message::{Outcome, ToolCall, ToolResult};
+use crate::message::{Outcome, Part, ToolCall, ToolResult};
 use crate::prompt::{Note, Prompts};
 use crate::query::{Refusal, Reply};
 use crate::snapshot::Keeper;
@@ -58,6 +58,8 @@ pub struct Ran {
     pub commands: u32,
     /// Files that tools say they changed, in order.
     pub files: Vec<String>,
+    /// Pictures that tools looked at.
+    pub pictures: Vec<Part>,
     /// A person or a signal stopped it.
     pub interrupted: bool,
 }
@@ -124,6 +126,8 @@ async fn one(hands: &Hands<'_>, call: &ToolCall, failed: Option<&str>, ran: &mut
         answer = tool.call(&call.arguments) => answer,
     };
     count(ran, effect, &answer.detail);
+    let picture = answer.picture.map(|one| Part::Image { mime: one.mime.to_owned(), base64: one.base64 });
+    ran.pictures.extend(picture);
     if effect == Effect::Ends && answer.outcome == Outcome::Done {
         ran.done = Some(answer.text.clone());
     }

@@ -16,7 +16,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
             &["turn"],
             &["approve", "frontend"],
             &["hook", "tool", "query"],
-            &["edit", "prompt", "snapshot"],
+            &["edit", "prompt", "snapshot", "syntax"],
             &["event"],
             &["ending", "message"],
             &["redact", "texts"],

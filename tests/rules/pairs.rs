@@ -5,7 +5,9 @@ use std::fs;
 use std::path::Path;
 
 /// Files in `src/tool/` that are parts of the tools' ground and no tools themselves.
-const GROUND: &[&str] = &["edited", "files", "guard", "mod", "past", "paths", "preview", "rounds", "search", "whole"];
+const GROUND: &[&str] = &[
+    "compiler", "edited", "files", "guard", "mod", "past", "paths", "picture", "preview", "rounds", "search", "whole",
+];
 
 /// Tools without a text in `prompts/tools/`, and the other way round.
 pub fn tools() -> Vec<String> {

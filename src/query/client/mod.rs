@@ -23,7 +23,7 @@ use crate::query::settings::{Growth, Settings};
 use crate::query::show::On;
 use crate::query::tape::Tape;
 use crate::query::usage::{Meter, estimate};
-use crate::query::{Delta, Model, QueryError, Reply, Request, spell};
+use crate::query::{Delta, Model, QueryError, Reply, Request, images, spell};
 use channel::{Agreed, Begins};
 use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};
@@ -84,7 +84,8 @@ impl Client {
 
     /// Ask until the reply fits its limit, or the limit may not grow.
     async fn grown(&self, request: Request<'_>, on: On<'_>) -> Result<Reply, QueryError> {
-        let messages = spell::messages(request.messages, self.preset.echo);
+        let fitted = images::fitted(request.messages, &self.settings, &self.name);
+        let messages = spell::messages(&fitted, self.preset.echo);
         let prompt: f64 = messages.iter().map(|message| estimate(&spell::countable(message)) + 4.0).sum::<f64>()
             + self.tools_estimate(&request);
         let mut limit = self.growth.initial_max_tokens.min(self.growth.max_tokens_limit);

@@ -13,11 +13,11 @@ const PIECE: usize = 16 * 1024;
 
 /// A line is longer than [`MAX_LINE`].
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct TooLong;
+pub(in crate::query) struct TooLong;
 
 /// Gathers bytes into lines.
 #[derive(Debug, Default)]
-pub(super) struct Lines {
+pub(in crate::query) struct Lines {
     /// The line that has no end yet.
     open: Vec<u8>,
     ready: VecDeque<Vec<u8>>,
@@ -25,7 +25,7 @@ pub(super) struct Lines {
 
 impl Lines {
     /// Take more bytes; whether they completed a line with data of an event.
-    pub(super) fn push(&mut self, bytes: &[u8]) -> Result<bool, TooLong> {
+    pub(in crate::query) fn push(&mut self, bytes: &[u8]) -> Result<bool, TooLong> {
         let mut event = false;
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
             if self.open.len() + part.len() > MAX_LINE {
@@ -40,7 +40,7 @@ impl Lines {
     }
 
     /// No more will come: the last line ends here, and its event.
-    pub(super) fn finish(&mut self) {
+    pub(in crate::query) fn finish(&mut self) {
         for _ in 0..2 {
             self.open.push(b'\n');
             self.close();
@@ -48,7 +48,7 @@ impl Lines {
     }
 
     /// The next piece of whole lines.
-    pub(super) fn next(&mut self) -> Option<Vec<u8>> {
+    pub(in crate::query) fn next(&mut self) -> Option<Vec<u8>> {
         self.ready.pop_front()
     }
 

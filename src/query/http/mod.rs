@@ -13,3 +13,4 @@ mod lines;
 pub use body::{Facts, Watch};
 pub use client::{Client, HttpError, HttpSettings, Proxy};
 pub use guard::{Guard, Transport, Wants};
+pub(in crate::query) use lines::Lines;

@@ -1,0 +1,3 @@
+from counter import Counter
+
+Counter().add(1)
