@@ -60,10 +60,12 @@ pub enum RepoError {
         found: Option<String>,
     },
     /// Another process holds a lock, and kept it.
-    #[error("lock {what}: another git process holds it")]
+    #[error("lock {what}: {}", holder(path.as_deref()))]
     Locked {
         /// The ref or file.
         what: String,
+        /// The lock, where it is known.
+        path: Option<PathBuf>,
     },
     /// A ref of this name cannot exist beside that one.
     #[error("create {name}: {other} stands in the way")]
@@ -146,7 +148,7 @@ impl RepoError {
             Self::NotFound { .. } => "`git rev-parse` shows what git knows by that name",
             Self::Moved { .. } => "look at what moved it, then start again from there",
             Self::Locked { .. } => {
-                "wait for the other git process; if none runs, remove the .lock file that a killed one left"
+                "wait until that git process has ended; if none runs, a killed one left the .lock file: remove it (`rm`), and start again"
             }
             Self::InTheWay { .. } => "rename or remove the ref that stands in the way, or use another name",
             Self::BadRef { .. } => "give a full name such as refs/heads/main",
@@ -165,7 +167,11 @@ impl RepoError {
     pub(crate) fn git(doing: impl Into<String>) -> impl FnOnce(git2::Error) -> Self {
         let doing = doing.into();
         move |source| match source.code() {
-            git2::ErrorCode::Locked => Self::Locked { what: doing },
+            git2::ErrorCode::Locked => {
+                // libgit2 names the file in quotes, and nowhere else.
+                let named = source.message().split('\'').nth(1).map(PathBuf::from);
+                Self::Locked { what: doing, path: named.filter(|path| path.is_absolute()) }
+            }
             git2::ErrorCode::NotFound => Self::NotFound { what: doing, why: source.message().to_owned() },
             _ => Self::Git { doing, source },
         }
@@ -175,5 +181,12 @@ impl RepoError {
     pub(crate) fn disk(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Disk { doing, path, source }
+    }
+}
+
+fn holder(lock: Option<&Path>) -> String {
+    match lock {
+        Some(lock) => format!("{} is there, so another git process holds it", lock.display()),
+        None => "another git process holds it".to_owned(),
     }
 }

@@ -23,6 +23,7 @@ mod found;
 mod notes;
 mod revert;
 // Objects and refs.
+mod locks;
 mod objects;
 mod open;
 mod refs;
@@ -36,6 +37,7 @@ pub use checkout::{CatchUp, Checkout, Work};
 pub use commits::{Commit, Identity, NewCommit, When, message_with_trailers, trailers};
 pub use diff::{Delta, FileDiff, Renames, Side};
 pub use error::RepoError;
+pub use locks::Begun;
 pub use materialise::Materialised;
 pub use objects::{Change, Entry, Mode, TopEntry};
 pub use open::{Head, Repo};

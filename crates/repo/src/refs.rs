@@ -3,6 +3,7 @@
 
 use crate::commits::{Identity, When};
 use crate::error::RepoError;
+use crate::locks::{Marked, take_away_marked};
 use crate::open::{Repo, oid};
 use git2::{ErrorCode, Oid, Reference};
 use std::thread;
@@ -79,7 +80,7 @@ impl Repo {
         }
         let signature = who.0.signature(who.1)?;
         let mut transaction = self.inner.transaction().map_err(RepoError::git("begin a ref transaction"))?;
-        self.lock(&mut transaction, name)?;
+        let _marked = self.lock(&mut transaction, name)?;
         let found = self.direct_target(name)?;
         if found != expected_id {
             return Err(RepoError::Moved {
@@ -100,17 +101,22 @@ impl Repo {
         transaction.commit().map_err(doing())
     }
 
-    /// Takes the ref's lock, waiting a little for another process.
-    fn lock(&self, transaction: &mut git2::Transaction<'_>, name: &str) -> Result<(), RepoError> {
+    /// Takes the ref's lock, waiting a little for another process, and marks it as ours.
+    pub(crate) fn lock(&self, transaction: &mut git2::Transaction<'_>, name: &str) -> Result<Marked, RepoError> {
         let mut tries = 0;
         loop {
             match transaction.lock_ref(name) {
-                Ok(()) => return Ok(()),
+                // If we are killed from now on, whoever comes next knows whose it was.
+                Ok(()) => return Ok(self.mark(name)),
                 Err(e) if e.code() == ErrorCode::Locked && tries < LOCK_TRIES => {
                     tries += 1;
-                    thread::sleep(LOCK_WAIT);
+                    if !take_away_marked(&self.lock_of(name))? {
+                        thread::sleep(LOCK_WAIT);
+                    }
                 }
-                Err(e) if e.code() == ErrorCode::Locked => return Err(RepoError::Locked { what: name.to_owned() }),
+                Err(e) if e.code() == ErrorCode::Locked => {
+                    return Err(RepoError::Locked { what: name.to_owned(), path: Some(self.lock_of(name)) });
+                }
                 Err(e) => {
                     self.check_nothing_in_the_way(name)?;
                     return Err(RepoError::Git { doing: format!("lock {name}"), source: e });

@@ -11,6 +11,7 @@ mod attempt;
 mod branch;
 mod carry;
 mod checkouts;
+mod locks;
 mod plan;
 mod preflight;
 mod recover;

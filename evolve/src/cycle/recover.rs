@@ -63,6 +63,7 @@ pub fn recover(hands: Hands<'_>) -> Result<Vec<Recovered>, CycleError> {
     let mut recovered = Vec::new();
     for id in hands.state.cycles().map_err(super::work::disk("list", root))? {
         let Some(mut work) = Work::resume(hands, &id)? else { continue };
+        work.take_away_locks()?;
         if work.known.plan.is_none() {
             let plan = plan_for(&work)?;
             work.enter(Entry::Planned(plan))?;

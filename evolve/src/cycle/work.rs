@@ -8,7 +8,7 @@ use crate::store::log::Log;
 use crate::store::state::{CycleFolder, StateFolder};
 use selfsmith_repo::{Repo, RepoError};
 use std::ffi::OsString;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// What everything that lands works with.
 #[derive(Clone, Copy)]
@@ -52,6 +52,8 @@ pub struct Work<'a> {
     pub hands: Hands<'a>,
     /// What its journal tells.
     pub known: Known,
+    /// When an earlier process made the last entry; none if this one began it.
+    pub(super) left_at: Option<SystemTime>,
     folder: CycleFolder,
     journal: Log,
 }
@@ -69,7 +71,7 @@ impl<'a> Work<'a> {
             });
         }
         journal.append(&Entry::Opened(opened.clone()), "opened", hands.faults)?;
-        Ok(Self { hands, known: Known::open(opened), folder, journal })
+        Ok(Self { hands, known: Known::open(opened), left_at: None, folder, journal })
     }
 
     /// Go on with something that was left; none if it has ended, never began, or is in other hands.
@@ -78,6 +80,8 @@ impl<'a> Work<'a> {
         if !folder.journal().exists() {
             return Ok(None);
         }
+        // Opening it may repair it, which is written as well.
+        let left_at = std::fs::metadata(folder.journal()).and_then(|facts| facts.modified()).ok();
         let (journal, entries) = match Log::open::<Entry>(&folder.journal()) {
             Err(crate::store::log::LogError::Busy { .. }) => return Ok(None),
             other => other?,
@@ -85,7 +89,7 @@ impl<'a> Work<'a> {
         let known = Known::fold(&entries)
             .map_err(|source| CycleError::Journal { path: folder.journal(), source })?
             .filter(|known| !known.ended);
-        Ok(known.map(|known| Self { hands, known, folder, journal }))
+        Ok(known.map(|known| Self { hands, known, left_at, folder, journal }))
     }
 
     /// Its folder.

@@ -12,6 +12,8 @@ use crate::store::record::{End, Kind, Record};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
+pub use under_way::UnderWay;
+
 /// One entry.
 #[expect(clippy::large_enum_variant, reason = "a journal has some dozen entries, and one plan among them")]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -378,24 +380,7 @@ impl Known {
     }
 }
 
-impl Entry {
-    /// Its kind, for messages and for the names of fault points.
-    pub const fn word(&self) -> &'static str {
-        match self {
-            Self::Opened(_) => "opened",
-            Self::Started { .. } => "started",
-            Self::Baselined { .. } => "baselined",
-            Self::Branched => "branched",
-            Self::Proposed { .. } => "proposed",
-            Self::Composed { .. } => "composed",
-            Self::Weighed { .. } => "weighed",
-            Self::Planned(_) => "planned",
-            Self::Doing { .. } => "doing",
-            Self::Done { .. } => "done",
-            Self::Ended => "ended",
-        }
-    }
-}
+mod under_way;
 
 #[cfg(test)]
 mod tests;

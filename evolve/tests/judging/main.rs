@@ -5,6 +5,7 @@ mod hostile;
 mod kept;
 mod kill;
 mod landing;
+mod locks;
 mod own;
 mod reviewing;
 mod world;
