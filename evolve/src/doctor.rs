@@ -79,6 +79,7 @@ pub fn examine(around: &Surroundings, built_in: &Path) -> Vec<Check> {
     checks.push(folder("generations", around.generations().map_err(|error| (error.to_string(), error.hint()))));
     checks.push(settings(around));
     checks.extend(model(around));
+    checks.extend(git_locks(around));
     checks
 }
 
@@ -220,6 +221,28 @@ fn model(around: &Surroundings) -> Option<Check> {
     Some(Check::ok("model", measured, expected))
 }
 
+/// How old a lock is before it is taken for one that a killed process left.
+const LEFT: Duration = Duration::from_secs(10);
+
+/// Locks in the repository of the working folder that nobody gives back; nothing where there is no repository.
+fn git_locks(around: &Surroundings) -> Option<Check> {
+    let repo = selfsmith_repo::Repo::open(&around.cwd).ok()?;
+    let expected = "no lock that a killed process left";
+    let age = |path: &PathBuf| fs::metadata(path).ok()?.modified().ok()?.elapsed().ok();
+    let left: Vec<PathBuf> = repo.locks().into_iter().filter(|path| age(path).is_some_and(|age| age >= LEFT)).collect();
+    let shown: Vec<String> = left.iter().map(|path| path.display().to_string()).collect();
+    Some(match shown.as_slice() {
+        [] => Check::ok("git locks", "none", expected),
+        shown => Check::bad(
+            "git locks",
+            &shown.join(", "),
+            expected,
+            "a git process holds it, or one that was killed left it",
+            format!("if no git process and no selfsmith is at work there: rm {}", shown.join(" ")),
+        ),
+    })
+}
+
 /// What a program answers, its first line.
 pub fn ask(around: &Surroundings, program: &Path, arguments: &[&str]) -> Result<String, String> {
     let mut argv: Vec<OsString> = vec![program.into()];
@@ -258,6 +281,24 @@ mod tests {
         let check = program(&around, "cargo", "any", "install it");
         assert_eq!((check.state, check.remedy.as_str()), (State::Bad, "install it"));
         assert!(check.cause.contains("PATH"));
+    }
+
+    #[test]
+    fn a_lock_that_nobody_gives_back_is_named_with_how_to_remove_it() {
+        let dir = tempfile::tempdir().expect("temporary folder");
+        let around = Surroundings { cwd: dir.path().canonicalize().expect("is there"), ..Surroundings::default() };
+        assert_eq!(git_locks(&around), None, "no repository");
+        let me = crate::store::lineage::judge();
+        fs::write(dir.path().join("file"), "one").expect("file");
+        let now = crate::store::lineage::at(0);
+        selfsmith_repo::Repo::found(dir.path(), &me, "First", now).expect("founded");
+        let lock = around.cwd.join(".git/refs/heads/main.lock");
+        let file = fs::File::create(&lock).expect("lock");
+        assert_eq!(git_locks(&around).map(|check| check.state), Some(State::Ok), "somebody is at work just now");
+        file.set_modified(std::time::SystemTime::UNIX_EPOCH).expect("is ours");
+        let check = git_locks(&around).expect("a repository");
+        assert_eq!(check.state, State::Bad);
+        assert!(check.remedy.ends_with(&format!("rm {}", lock.display())), "{}", check.remedy);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! moved. Promises: what is not clean is not touched, and nothing that git does not know is overwritten, ignored files
 //! included. It runs no hook.
 
+use crate::branches::names;
 use crate::error::RepoError;
 use crate::open::Repo;
 use crate::path::TreePath;
@@ -64,7 +65,7 @@ impl Repo {
     pub fn checkouts_of(&self, branch: &str, at: &str, caller: Caller<'_>) -> Result<Vec<Checkout>, RepoError> {
         let mut found = Vec::new();
         for (path, git_dir) in self.work_trees()? {
-            if !stands_on(&git_dir, branch) {
+            if !self.stands_on(&git_dir, branch) {
                 continue;
             }
             let work = work_in(&path, &git_dir, at, caller)?;
@@ -150,11 +151,17 @@ impl Repo {
     }
 
     /// Top folder and git folder of each work tree that is there.
-    fn work_trees(&self) -> Result<Vec<(PathBuf, PathBuf)>, RepoError> {
+    pub(crate) fn work_trees(&self) -> Result<Vec<(PathBuf, PathBuf)>, RepoError> {
         let doing = || RepoError::git("list the work trees");
         let main = Repository::open(self.inner.commondir()).map_err(doing())?;
         let mut found = Vec::new();
-        if let Some(top) = main.workdir() {
+        // Where the git folder lies elsewhere than in its work tree, only the way in tells the work tree.
+        let top = if self.inner.is_worktree() {
+            main.workdir().filter(|top| holds(top, &main))
+        } else {
+            self.inner.workdir()
+        };
+        if let Some(top) = top {
             found.push((top.to_owned(), main.path().to_owned()));
         }
         for name in main.worktrees().map_err(doing())?.iter_bytes() {
@@ -167,6 +174,12 @@ impl Repo {
             }
         }
         Ok(found)
+    }
+
+    /// Whether HEAD, or a rebase that is under way, belongs to this branch, be it by a name that leads to it.
+    fn stands_on(&self, git_dir: &Path, branch: &str) -> bool {
+        let says = |file: &str| names(&git_dir.join(file)).iter().any(|name| self.leads_to(name, branch));
+        ["HEAD", "rebase-merge/head-name", "rebase-apply/head-name"].into_iter().any(says)
     }
 
     /// A path that the new tree adds where the disk has something that the old tree does not know.
@@ -196,6 +209,11 @@ impl Repo {
     }
 }
 
+/// Whether a folder is the work tree of this repository, and not only what its git folder lies in.
+fn holds(top: &Path, main: &Repository) -> bool {
+    Repository::open(top).is_ok_and(|there| there.path() == main.path())
+}
+
 /// Whether a folder holds a file that git does not know.
 fn holds_unknown(dir: &Path, at: &TreePath, known: &HashSet<TreePath>) -> bool {
     let Ok(children) = fs::read_dir(dir) else { return true };
@@ -207,16 +225,6 @@ fn holds_unknown(dir: &Path, at: &TreePath, known: &HashSet<TreePath>) -> bool {
             _ => !known.contains(&path),
         }
     })
-}
-
-/// Whether HEAD, or a rebase that is under way, belongs to this branch.
-fn stands_on(git_dir: &Path, branch: &str) -> bool {
-    let says = |file: &str| {
-        let text = fs::read(git_dir.join(file)).unwrap_or_default();
-        let text = text.strip_prefix(b"ref: ").unwrap_or(&text);
-        text.trim_ascii() == branch.as_bytes()
-    };
-    ["HEAD", "rebase-merge/head-name", "rebase-apply/head-name"].into_iter().any(says)
 }
 
 /// What is under way in a work tree.

@@ -156,6 +156,9 @@ impl RepoError {
             Self::CheckoutKept { .. } => {
                 "commit or stash what is there, then `git merge --ff-only` the branch yourself"
             }
+            Self::Git { source, .. } if source.class() == git2::ErrorClass::Os => {
+                "see that the git folder has room and that you may write all of it (`ls -ld` shows whose it is)"
+            }
             Self::Git { .. } => "`git fsck` tells whether the repository is whole",
             Self::Disk { .. } => "check that the path exists, has room and may be written",
             Self::Program { .. } => "run the command by hand to see more",
@@ -188,5 +191,20 @@ fn holder(lock: Option<&Path>) -> String {
     match lock {
         Some(lock) => format!("{} is there, so another git process holds it", lock.display()),
         None => "another git process holds it".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_disk_refuses_is_no_matter_for_fsck() {
+        let refused = |class| {
+            let source = git2::Error::new(git2::ErrorCode::GenericError, class, "Permission denied");
+            RepoError::Git { doing: "write".into(), source }
+        };
+        assert!(refused(git2::ErrorClass::Os).hint().contains("may write"));
+        assert!(refused(git2::ErrorClass::Odb).hint().contains("fsck"));
     }
 }

@@ -13,6 +13,7 @@ pub mod person;
 mod materialise;
 mod snapshot;
 // Which checkouts of a person's hold a branch, and bringing a clean one up to date.
+mod branches;
 mod checkout;
 // What is built on objects and refs.
 mod attributes;
@@ -33,6 +34,7 @@ mod path;
 // The git program.
 mod program;
 
+pub use branches::InUse;
 pub use checkout::{CatchUp, Checkout, Work};
 pub use commits::{Commit, Identity, NewCommit, When, message_with_trailers, trailers};
 pub use diff::{Delta, FileDiff, Renames, Side};

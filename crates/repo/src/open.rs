@@ -58,7 +58,11 @@ impl Repo {
     /// # Errors
     /// As `open`.
     pub fn reopen(&self) -> Result<Self, RepoError> {
-        Self::open(self.inner.path())
+        // The git folder need not lie in the work tree, and does not know then where that is.
+        match self.inner.workdir().map(Self::open) {
+            Some(Ok(again)) if again.inner.path() == self.inner.path() => Ok(again),
+            _ => Self::open(self.inner.path()),
+        }
     }
 
     /// The folder `.git` of this work tree.

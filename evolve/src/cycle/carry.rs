@@ -1,6 +1,6 @@
 //! Carrying out a plan, effect by effect. Each can be done again without harm, so a restart simply goes on.
 
-use super::{CycleError, Work, checkouts, plan};
+use super::{CycleError, Work, checkouts, free_to_move, plan};
 use crate::cycle::sanitize;
 use crate::judgement::candidate::CommitId;
 use crate::judgement::progress::Progress;
@@ -53,7 +53,15 @@ impl Work<'_> {
                 let head = hands.repo.read_ref(lineage::LINEAGE_REF)?;
                 lineage::object(hands.repo, record, &plan.evidence, head.as_deref())?;
             }
-            Effect::Target(moved) => return self.move_ref(moved, &plan.record.id, record.at),
+            Effect::Target(moved) => {
+                // Where it stands there already, an earlier process moved it; what is done now only says so.
+                let there = hands.repo.read_ref(&moved.name)? == moved.to.as_ref().map(|to| to.0.clone());
+                if let Some(error) = free_to_move(hands.repo, &moved.name).err().filter(|_| !there) {
+                    (hands.report)(Progress::Notice { text: format!("it was kept and not landed: could not {error}") });
+                    return Ok(Outcome::Moved);
+                }
+                return self.move_ref(moved, &plan.record.id, record.at);
+            }
             Effect::Checkouts { moved, checkouts } => {
                 for seen in checkouts {
                     if let Some(text) = checkouts::update(hands, seen, moved) {

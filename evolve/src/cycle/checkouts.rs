@@ -109,7 +109,7 @@ fn by_hand(path: &Path, why: &str, said: &str, moved: &Move) -> String {
 }
 
 /// For a POSIX shell.
-fn quoted(path: &Path) -> String {
+pub(super) fn quoted(path: &Path) -> String {
     let text = path.display().to_string();
     let plain = text.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+".contains(c));
     if plain { text } else { format!("'{}'", text.replace('\'', r"'\''")) }

@@ -37,6 +37,7 @@ use selfsmith_sandbox::Cancel;
 use std::io;
 use std::path::PathBuf;
 
+pub(crate) use preflight::free_to_move;
 pub use preflight::{Base, look};
 pub use recover::{Recovered, recover, settle};
 pub use work::{Hands, Work};

@@ -4,7 +4,7 @@ use super::CycleError;
 use crate::judgement::candidate::{CommitId, TreeId};
 use crate::rules::{RULES_PATH, Rules, RulesError};
 use crate::store::lineage::{self, LINEAGE_REF, NOTES_REF};
-use selfsmith_repo::{Mode, Repo};
+use selfsmith_repo::{InUse, Mode, Repo, RepoError};
 
 /// The commit that a cycle works on, fixed.
 #[derive(Debug, Clone)]
@@ -29,8 +29,7 @@ impl Base {
 /// Fix the base: the given branch (short or full name), or the one that is checked out.
 pub fn look(repo: &Repo, branch: Option<&str>) -> Result<Base, CycleError> {
     let target = match branch {
-        Some(name) if name.starts_with("refs/heads/") => name.to_owned(),
-        Some(name) => format!("refs/heads/{name}"),
+        Some(name) => named(repo, name)?,
         None => repo.head_branch()?.ok_or_else(|| CycleError::Target {
             what: "choose a branch: HEAD is at a commit and on no branch".to_owned(),
             hint: "check out the branch that the result is for, or name it with --branch".to_owned(),
@@ -41,11 +40,64 @@ pub fn look(repo: &Repo, branch: Option<&str>) -> Result<Base, CycleError> {
         hint: "commit something to it first; the judge works from commits only".to_owned(),
     })?;
     room_for_refs(repo)?;
+    free_to_move(repo, &target)?;
+    as_git_shows_it(repo, &commit)?;
     // A chain that cannot be read could not be gone on with at the end either.
     lineage::list(repo)?;
     let tree = TreeId(repo.tree_of(&commit)?);
     let rules = rules(repo, &tree)?;
     Ok(Base { commit: CommitId(commit), tree, target, rules })
+}
+
+/// The branch that a person names, short or in full, or that the name leads to.
+fn named(repo: &Repo, name: &str) -> Result<String, CycleError> {
+    let full = if name.starts_with("refs/heads/") { name.to_owned() } else { format!("refs/heads/{name}") };
+    let no_branch = |why: &str| CycleError::Target {
+        what: format!("work on {name}: {why}"),
+        hint: "name a branch; `git branch` lists them".to_owned(),
+    };
+    match repo.read_ref(&full) {
+        Err(RepoError::BadRef { .. }) => Err(no_branch("that is no name of a branch")),
+        Err(e) => Err(e.into()),
+        Ok(_) => {
+            let target = repo.final_name(&full);
+            if target.starts_with("refs/heads/") { Ok(target) } else { Err(no_branch("it leads to something else")) }
+        }
+    }
+}
+
+/// What would go wrong later: an index that cannot be read, and a base that git shows otherwise than it is.
+fn as_git_shows_it(repo: &Repo, commit: &str) -> Result<(), CycleError> {
+    let folder = repo.workdir().unwrap_or(repo.git_dir());
+    let git = format!("git -C {}", super::checkouts::quoted(folder));
+    if let Some((why, mends)) = repo.index_fault() {
+        return Err(CycleError::Target {
+            what: format!("read the index of {}: {why}", folder.display()),
+            hint: format!("`{git} {mends}` writes it anew"),
+        });
+    }
+    if let Some(id) = repo.replaced_in(commit)? {
+        return Err(CycleError::Target {
+            what: format!("work on {commit}: git shows another object for its {id} (refs/replace/{id})"),
+            hint: format!("the judge works on what is there; commit what you see, or `{git} replace -d {id}`"),
+        });
+    }
+    Ok(())
+}
+
+/// Nothing lands on a branch in the middle of a person's rebase or bisect, which git would not move either.
+pub(crate) fn free_to_move(repo: &Repo, target: &str) -> Result<(), CycleError> {
+    let Some(InUse { path, operation }) = repo.in_use(target)? else { return Ok(()) };
+    let git = format!("git -C {}", super::checkouts::quoted(&path));
+    let (doing, how) = match operation {
+        "bisect" => ("bisected", format!("`{git} bisect reset` ends it")),
+        _ => ("rebased", format!("`{git} rebase --continue` or `{git} rebase --abort` ends it")),
+    };
+    let branch = target.strip_prefix("refs/heads/").unwrap_or(target);
+    Err(CycleError::Target {
+        what: format!("move {branch}: it is being {doing} in {}", path.display()),
+        hint: format!("{how}; then start again"),
+    })
 }
 
 /// Nothing of somebody else's stands where the judge's own refs must be.

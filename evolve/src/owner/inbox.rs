@@ -19,8 +19,23 @@ pub const LARGEST_GOAL: u64 = 256 * 1024;
 pub struct Goal {
     /// The file.
     pub path: PathBuf,
-    /// Its text, blank ends trimmed.
-    pub text: String,
+    /// Its text, blank ends trimmed; or why it is none.
+    pub text: Result<String, NoGoal>,
+}
+
+/// Why a file in the inbox is no goal: it is set aside, and the next one comes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoGoal {
+    /// Completes "could not".
+    pub what: String,
+    /// What to do next.
+    pub hint: String,
+}
+
+impl NoGoal {
+    fn of(path: &Path, why: &str, hint: &str) -> Self {
+        Self { what: format!("take {} as a goal: {why}", path.display()), hint: hint.to_owned() }
+    }
 }
 
 /// What became of a goal.
@@ -114,17 +129,25 @@ impl Inbox {
                 continue;
             }
             if data.len() > LARGEST_GOAL {
-                return Err(InboxError::TooLarge { path, bytes: data.len() });
+                let hint = format!("shorten it to {LARGEST_GOAL} bytes");
+                let text = Err(NoGoal::of(&path, &format!("it has {} bytes", data.len()), &hint));
+                return Ok(Some(Goal { path, text }));
             }
             let text = match fs::read_to_string(&path) {
                 Ok(text) => text,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                Err(source) => return Err(InboxError::file("read", &path, source)),
+                Err(error) => {
+                    let text = Err(match error.kind() {
+                        io::ErrorKind::InvalidData => NoGoal::of(&path, "it is not UTF-8 text", "save it as UTF-8"),
+                        _ => NoGoal::of(&path, &error.to_string(), "see that it may be read"),
+                    });
+                    return Ok(Some(Goal { path, text }));
+                }
             };
             // An empty file is one that is being written.
             let trimmed = text.trim();
             if !trimmed.is_empty() {
-                return Ok(Some(Goal { text: trimmed.to_owned(), path }));
+                return Ok(Some(Goal { text: Ok(trimmed.to_owned()), path }));
             }
         }
         Ok(None)
@@ -166,14 +189,6 @@ pub enum InboxError {
         /// The folder.
         dir: PathBuf,
     },
-    /// A goal is too long to be one.
-    #[error("take {} as a goal: it has {bytes} bytes", path.display())]
-    TooLarge {
-        /// The file.
-        path: PathBuf,
-        /// Its size.
-        bytes: u64,
-    },
     /// No name is free.
     #[error("find a free name in {}", dir.display())]
     Full {
@@ -194,7 +209,6 @@ impl InboxError {
             Self::Watch { .. } | Self::Ended { .. } => {
                 "start again; if it stays so, give goals with --goal or --goal-file".to_owned()
             }
-            Self::TooLarge { .. } => format!("shorten it to {LARGEST_GOAL} bytes, or move it away"),
             Self::Full { dir } => format!("move old files out of {}", dir.display()),
         }
     }
@@ -215,15 +229,31 @@ mod tests {
         }
         let inbox = Inbox::open(dir.path()).expect("opens");
         let first = inbox.next(&|| false).expect("reads").expect("is there");
-        assert_eq!(first.text, "first");
+        assert_eq!(first.text.as_deref(), Ok("first"));
         assert_eq!(inbox.settle(&first, Outcome::Done).expect("moves"), dir.path().join("done/a.txt"));
         let second = inbox.next(&|| false).expect("reads").expect("is there");
-        assert_eq!(second.text, "second");
+        assert_eq!(second.text.as_deref(), Ok("second"));
         fs::create_dir(dir.path().join("failed")).expect("folder");
         fs::write(dir.path().join("failed/b.md"), "older").expect("file");
         assert_eq!(inbox.settle(&second, Outcome::Failed).expect("moves"), dir.path().join("failed/1-b.md"));
         assert_eq!(fs::read_to_string(dir.path().join("failed/b.md")).expect("kept"), "older");
         assert_eq!(inbox.next(&|| true).expect("reads"), None);
+    }
+
+    #[test]
+    fn what_is_no_goal_says_so_and_lets_the_others_come() {
+        let dir = tempfile::tempdir().expect("temporary folder");
+        fs::write(dir.path().join("a.md"), b"Gr\xfc\xdfe").expect("file");
+        fs::write(dir.path().join("b.md"), vec![b'x'; LARGEST_GOAL as usize + 1]).expect("file");
+        fs::write(dir.path().join("c.md"), "a goal").expect("file");
+        let inbox = Inbox::open(dir.path()).expect("opens");
+        for why in ["a.md as a goal: it is not UTF-8 text", "b.md as a goal: it has 262145 bytes"] {
+            let goal = inbox.next(&|| false).expect("reads").expect("is there");
+            assert!(goal.text.as_ref().is_err_and(|no| no.what.ends_with(why)), "{goal:?}");
+            inbox.settle(&goal, Outcome::Failed).expect("moves");
+        }
+        let goal = inbox.next(&|| false).expect("reads").expect("is there");
+        assert_eq!(goal.text.as_deref(), Ok("a goal"));
     }
 
     #[test]
@@ -241,6 +271,6 @@ mod tests {
             }
             false
         });
-        assert_eq!(goal.expect("reads").expect("is there").text, "do it");
+        assert_eq!(goal.expect("reads").expect("is there").text.as_deref(), Ok("do it"));
     }
 }

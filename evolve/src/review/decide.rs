@@ -7,8 +7,8 @@ use super::{Item, Status, find, items};
 use crate::cycle::compose;
 use crate::cycle::sanitize;
 use crate::cycle::{
-    self, Base, CycleError, Hands, Landable, Work, candidate_ref, cycle_plan, decision_plan, landing_effects, record,
-    weighed_tree,
+    self, Base, CycleError, Hands, Landable, Work, candidate_ref, cycle_plan, decision_plan, free_to_move,
+    landing_effects, record, weighed_tree,
 };
 use crate::judgement::candidate::{Candidate, CommitId, Proposal, TreeId};
 use crate::judgement::verdict::{self, Verdict};
@@ -103,6 +103,7 @@ pub fn approve(deciding: &Deciding<'_>, id: &str) -> Result<Decided, ReviewError
     cycle::recover(hands)?;
     let (item, link) = waiting(hands, id)?;
     let (candidate, commit) = as_judged(hands, &link)?;
+    free_to_move(hands.repo, &link.record.target)?;
     let opened = opened(deciding, Kind::Approval, &link.record, item.id.clone());
     let mut work = Work::begin(hands, opened)?;
     let landable = Landable { target: link.record.target.clone(), from: candidate.base.clone(), to: commit.clone() };

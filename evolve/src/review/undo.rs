@@ -2,7 +2,7 @@
 //!
 //! Only where nothing has been built on it since; otherwise it is a revert. What is undone stays reachable.
 
-use crate::cycle::{CycleError, Landable, Work, decision_plan, landing_effects, record, recover};
+use crate::cycle::{CycleError, Landable, Work, decision_plan, free_to_move, landing_effects, record, recover};
 use crate::judgement::candidate::{CommitId, Proposal, TreeId};
 use crate::judgement::verdict::Verdict;
 use crate::review::decide::carried;
@@ -32,6 +32,7 @@ pub fn undo(deciding: &Deciding<'_>, id: Option<&str>) -> Result<Decided, Review
     if stands.as_ref() != Some(&to.0) {
         return Err(unfit(&operation, &format!("{} has moved since", moved.name)));
     }
+    free_to_move(hands.repo, &moved.name)?;
     let mut work = Work::begin(hands, opened(deciding, &operation, moved, to))?;
     let at = (hands.clock)();
     let said = verdict_on(hands.repo, &operation.id)?;

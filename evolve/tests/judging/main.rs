@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod hostile;
+mod in_use;
 mod kept;
 mod kill;
 mod landing;

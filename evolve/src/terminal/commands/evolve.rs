@@ -172,7 +172,8 @@ impl Run<'_> {
             let Some(goal) = inbox.next(&|| self.cancel.is_cancelled())? else { break };
             let name = goal.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             // A goal that could not be run does not end the watch: it is set aside, said, and the next one comes.
-            let outcome = match self.one(&goal.text) {
+            let text = goal.text.as_ref().map_err(|no| Stop::could_not(Exit::Failed, &no.what, no.hint.clone()));
+            let outcome = match text.and_then(|text| self.one(text)) {
                 Ok(end) => {
                     last = self.tell(&end);
                     if end.interrupted { break } else { Outcome::Done }
