@@ -39,13 +39,15 @@ pub struct Markdown {
     /// Columns that words may take; without an end where nobody said.
     columns: usize,
     started: bool,
+    /// The last row of a long line that is not over yet, styled: whole rows of it went out already.
+    row: String,
 }
 
 impl Markdown {
     /// A fresh stream.
     pub fn new(colours: Colours, ground: Ground) -> Self {
         let highlighter = Highlighter::new(colours, ground);
-        Self { splitter: Splitter::default(), highlighter, columns: usize::MAX, started: false }
+        Self { splitter: Splitter::default(), highlighter, columns: usize::MAX, started: false, row: String::new() }
     }
 
     /// The screen has so many columns from now on.
@@ -61,13 +63,14 @@ impl Markdown {
 
     /// What is not final yet, as it came.
     pub fn pending(&self) -> String {
-        self.splitter.pending()
+        format!("{}{}", console::strip_ansi_codes(&self.row), self.splitter.pending())
     }
 
     /// The text is over: what is left.
     pub fn finish(&mut self) -> String {
         let pieces = self.splitter.finish();
-        let rest = self.print(pieces);
+        let mut rest = self.print(pieces);
+        self.end_row(&mut rest);
         self.started = false;
         rest
     }
@@ -75,16 +78,19 @@ impl Markdown {
     fn print(&mut self, pieces: Vec<Piece>) -> String {
         let mut out = String::new();
         for piece in pieces {
+            if !matches!(piece, Piece::Flow { .. } | Piece::Block { .. }) {
+                self.end_row(&mut out);
+            }
             match piece {
                 Piece::Gap if !self.started => continue,
                 Piece::Gap => out.push('\n'),
                 Piece::Block { indent, text } => {
+                    let text = if self.row.is_empty() { text } else { self.continued(&text, &mut out) };
                     for line in render::block(&text, self.columns.saturating_sub(indent)) {
                         out.push_str(&format!("{}{line}\n", " ".repeat(indent)));
                     }
                 }
-                // A piece of a line is one line; the blank at its end is not for the parser.
-                Piece::Flow { text } => out.push_str(&format!("{} ", render::block(&text, self.columns).concat())),
+                Piece::Flow { text } => self.flow(&text, &mut out),
                 Piece::CodeStart { language } => self.highlighter.start(&language),
                 Piece::CodeLine { indent, text } => {
                     out.push_str(&format!("{}{}\n", " ".repeat(indent + 2), self.highlighter.line(&text)));
@@ -94,6 +100,34 @@ impl Markdown {
             self.started = true;
         }
         out
+    }
+
+    /// A piece of a line goes on in the row that is open; rows that are full go out.
+    fn flow(&mut self, text: &str, out: &mut String) {
+        // A piece of a line is one line; the blank at its end is not for the parser.
+        self.row.push_str(&format!("{} ", render::block(text, usize::MAX).concat()));
+        let mut rows = wrap(&self.row, self.columns);
+        self.row = rows.pop().unwrap_or_default();
+        if !self.row.ends_with(' ') {
+            self.row.push(' ');
+        }
+        rows.iter().for_each(|row| out.push_str(&format!("{row}\n")));
+    }
+
+    /// The first line of a block ends the line that is open; the lines after it are given back.
+    fn continued(&mut self, text: &str, out: &mut String) -> String {
+        let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+        self.row.push_str(&render::block(first, usize::MAX).concat());
+        self.end_row(out);
+        rest.to_owned()
+    }
+
+    /// The line that is open is over.
+    fn end_row(&mut self, out: &mut String) {
+        let line = std::mem::take(&mut self.row);
+        if !line.is_empty() {
+            wrap(&line, self.columns).iter().for_each(|row| out.push_str(&format!("{}\n", row.trim_end())));
+        }
     }
 }
 
@@ -145,14 +179,36 @@ mod tests {
     fn a_long_line_of_words_shows_before_it_ends_and_markup_only_whole() {
         let mut markdown = Markdown::new(Colours::Indexed, Ground::Dark);
         markdown.fit(80);
-        let words = "word ".repeat(20);
+        let words = "word ".repeat(40);
         let mut shown = markdown.push(&words);
-        assert!(shown.starts_with("word word") && shown.len() >= 60 && !shown.contains('\n'), "{shown:?}");
+        // Rows that are full are final; the one that is open is pending.
+        assert!(shown.starts_with("word word") && shown.lines().all(|row| row.len() == 79), "{shown:?}");
         shown.push_str(&markdown.push("and **bo"));
-        assert!(!shown.contains("bo"), "{shown:?}");
+        assert!(markdown.pending().ends_with("word and **bo"), "{}", markdown.pending());
         shown.push_str(&markdown.push("ld** end"));
         shown.push_str(&markdown.finish());
-        assert_eq!(console::strip_ansi_codes(&shown), format!("{words}and bold end\n"));
+        let rows = wrap(&format!("{words}and bold end"), 80);
+        assert_eq!(console::strip_ansi_codes(&shown), format!("{}\n", rows.join("\n")));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_blank_between_words_is_lost_and_no_row_is_too_long(
+            words in proptest::collection::vec("[a-z]{1,9}|\\*\\*[a-z]{1,5}\\*\\*|`[a-z]{1,5}`", 1..80),
+            columns in 12_usize..100,
+            lines in 1_usize..4,
+        ) {
+            let breaks = words.len().div_ceil(lines);
+            let text: String = words.chunks(breaks).map(|line| format!("{}\n", line.join(" "))).collect();
+            let mut markdown = Markdown::new(Colours::Indexed, Ground::Dark);
+            markdown.fit(columns);
+            let mut out: String = text.split_inclusive(' ').map(|piece| markdown.push(piece)).collect();
+            out.push_str(&markdown.finish());
+            let out = console::strip_ansi_codes(&out).into_owned();
+            let bare = |text: &str| text.replace("**", "").replace('`', "").split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+            proptest::prop_assert_eq!(bare(&out), bare(&text));
+            proptest::prop_assert!(out.lines().all(|line| line.len() <= columns), "{}", out);
+        }
     }
 
     #[test]
