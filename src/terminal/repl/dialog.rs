@@ -128,6 +128,7 @@ impl Dialog {
 
     /// A key.
     pub fn key(&mut self, key: Key) -> Open {
+        let before = self.buffer.text().to_owned();
         match self.buffer.press(key) {
             Some(Key::Enter) => return self.enter(),
             Some(Key::Escape | Key::EndOfInput) => return self.answer(Reply::Cancelled, Open::No),
@@ -138,7 +139,9 @@ impl Dialog {
             Some(Key::Paste(text)) => self.buffer.insert(text.trim_end_matches(['\r', '\n'])),
             _ => {}
         }
-        self.narrow();
+        if self.buffer.text() != before {
+            self.narrow();
+        }
         Open::Yes
     }
 
@@ -175,12 +178,30 @@ impl Dialog {
             return;
         }
         let wanted = self.buffer.text().to_lowercase();
-        let before = self.chosen.and_then(|at| self.fitting.get(at)).copied();
-        let fits = |item: &Item| format!("{} {}", item.name, item.about).to_lowercase().contains(&wanted);
+        if wanted.is_empty() {
+            // What was proposed at first, and nothing that was typed in between.
+            self.fitting = (0..self.question.choices.len()).collect();
+            self.chosen = self.question.chosen.filter(|at| *at < self.fitting.len());
+            return;
+        }
         let numbered = self.question.choices.iter().enumerate();
-        self.fitting = numbered.filter(|(_, choice)| fits(&choice.item)).map(|(n, _)| n).collect();
-        let kept = before.and_then(|n| self.fitting.iter().position(|other| *other == n));
-        self.chosen = (!self.fitting.is_empty()).then(|| kept.unwrap_or(0));
+        let mut ranked: Vec<(u8, usize)> =
+            numbered.filter_map(|(n, choice)| rank(&choice.item, &wanted).map(|rank| (rank, n))).collect();
+        ranked.sort_unstable();
+        self.fitting = ranked.into_iter().map(|(_, n)| n).collect();
+        self.chosen = (!self.fitting.is_empty()).then_some(0);
+    }
+}
+
+/// How well a choice fits what was typed, 0 best; a name goes before what is said about it.
+fn rank(item: &Item, wanted: &str) -> Option<u8> {
+    let (name, about) = (item.name.to_lowercase(), item.about.to_lowercase());
+    match () {
+        () if name == wanted => Some(0),
+        () if name.starts_with(wanted) => Some(1),
+        () if name.contains(wanted) => Some(2),
+        () if about.contains(wanted) => Some(3),
+        () => None,
     }
 }
 
@@ -215,6 +236,22 @@ mod tests {
         assert_eq!(answered(permission(), typed("\n")), Reply::Said(String::new()));
         assert_eq!(answered(permission(), vec![Key::Down, Key::Down, Key::Enter]), Reply::Chosen(1));
         assert_eq!(answered(permission(), vec![Key::Escape]), Reply::Cancelled);
+    }
+
+    #[test]
+    fn a_name_goes_before_what_is_said_and_a_text_taken_back_leaves_what_was_proposed() {
+        let choice = |name: &str, about: &str| Choice {
+            item: Item { name: name.to_owned(), about: about.to_owned() },
+            words: &[],
+        };
+        let choices =
+            || vec![choice("generic", "any OpenAI-compatible server"), choice("openai", ""), choice("trust", "")];
+        let pick = || Question::pick("which?", choices());
+        assert_eq!(answered(pick(), typed("openai\n")), Reply::Chosen(1));
+        let mut asked = pick();
+        asked.chosen = Some(2);
+        let keys = [typed("gen"), vec![Key::KillToHome, Key::Enter]].concat();
+        assert_eq!(answered(asked, keys), Reply::Chosen(2));
     }
 
     #[test]
