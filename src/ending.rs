@@ -30,13 +30,21 @@ pub enum Ending {
     CassetteDrift,
     /// What was asked for is not built yet.
     NotBuilt,
+    /// The same calls with the same results, again and again.
+    Looping,
+    /// The tokens that a prompt may take ran out.
+    MaxTokens,
+    /// The money that a prompt may take ran out.
+    MaxCost,
+    /// The time that a prompt may take ran out.
+    MaxTime,
     /// A person or a signal stopped it.
     Interrupted,
 }
 
 impl Ending {
     /// Every ending, in the order of the table in docs/contract.md.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 16] = [
         Self::Done,
         Self::Failed,
         Self::Usage,
@@ -48,6 +56,10 @@ impl Ending {
         Self::Truncated,
         Self::CassetteDrift,
         Self::NotBuilt,
+        Self::Looping,
+        Self::MaxTokens,
+        Self::MaxCost,
+        Self::MaxTime,
         Self::Interrupted,
     ];
 
@@ -65,6 +77,10 @@ impl Ending {
             Self::Truncated => 8,
             Self::CassetteDrift => 9,
             Self::NotBuilt => 10,
+            Self::Looping => 11,
+            Self::MaxTokens => 12,
+            Self::MaxCost => 13,
+            Self::MaxTime => 14,
             Self::Interrupted => 130,
         }
     }

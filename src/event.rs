@@ -47,6 +47,30 @@ impl Usage {
     }
 }
 
+/// Why a conversation is compacted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Compacting {
+    /// It comes near the model's window.
+    NearWindow,
+    /// The server said that it does not fit.
+    Overflow,
+    /// The person wants it.
+    Asked,
+}
+
+/// By what means a conversation was compacted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Means {
+    /// A summary by a model.
+    Summary,
+    /// A list of what happened, by the program.
+    Digest,
+    /// It was not: too little could be gained, or the person interrupted.
+    None,
+}
+
 /// The kinds of event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -117,6 +141,33 @@ pub enum EventKind {
     CallEnded {
         /// The result.
         result: ToolResult,
+    },
+    /// The older part of the conversation is about to give way to a summary.
+    CompactionStarted {
+        /// Why.
+        why: Compacting,
+        /// Tokens that the next request would send.
+        tokens: u64,
+        /// Tokens at which a conversation is compacted.
+        most: u64,
+    },
+    /// It did, or could not.
+    CompactionEnded {
+        /// How.
+        means: Means,
+        /// Tokens of the next request before.
+        before: u64,
+        /// And after.
+        after: u64,
+        /// Messages that stayed as they were.
+        kept: usize,
+    },
+    /// Something happened to a helper.
+    Task {
+        /// Id of the call that it works for.
+        call: String,
+        /// What, numbered for itself.
+        event: Box<Event>,
     },
     /// Something a person should know; the work goes on.
     Notice {

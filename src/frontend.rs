@@ -3,7 +3,7 @@
 use crate::event::{Event, EventKind};
 use crate::message::ToolCall;
 use crate::redact::{MARK, Redactor};
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, ready};
 use serde_json::Value;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -27,6 +27,10 @@ pub trait Frontend: Send + Sync {
     fn notify(&self, event: &Event);
     /// May this call run? The future is dropped when the person interrupts.
     fn approve<'a>(&'a self, call: &'a ToolCall) -> BoxFuture<'a, Decision>;
+    /// The work goes in circles, with this tool and mostly this call: may it go on? As `approve` otherwise.
+    fn go_on<'a>(&'a self, _name: &'a str, _call: Option<&'a ToolCall>) -> BoxFuture<'a, Decision> {
+        Box::pin(ready(Decision::Nobody))
+    }
 }
 
 /// A frontend that never gets a secret to see, not even in pieces: a piece of text that ends as a secret may begin waits
@@ -83,6 +87,13 @@ impl Frontend for Redacted {
         shown.arguments.values_mut().for_each(|value| self.redactor.value(value));
         Box::pin(async move { self.inner.approve(&shown).await })
     }
+
+    fn go_on<'a>(&'a self, name: &'a str, call: Option<&'a ToolCall>) -> BoxFuture<'a, Decision> {
+        self.flush();
+        let mut shown = call.cloned();
+        shown.iter_mut().flat_map(|call| call.arguments.values_mut()).for_each(|value| self.redactor.value(value));
+        Box::pin(async move { self.inner.go_on(name, shown.as_ref()).await })
+    }
 }
 
 impl Drop for Redacted {
@@ -112,7 +123,6 @@ fn clean(event: Event, redactor: &Redactor) -> Event {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use futures::future::ready;
 
     #[derive(Default)]
     struct Heard(Mutex<Vec<Event>>);

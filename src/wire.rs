@@ -15,7 +15,7 @@ use crate::query::settings::{ChannelChoice, Growth, Settings as ModelSettings};
 use crate::query::tape::{OnDrift, Tape};
 use crate::query::{Model, ToolSpec, text_channel};
 use crate::redact::Redactor;
-use crate::session::{self, Clock, Ids, Log, LogError, Parts, Session};
+use crate::session::{self, Clock, Crew, Helpers, Ids, Log, LogError, MakeCrew, Parts, Session};
 use crate::snapshot::{self, Keeper};
 use crate::texts::{Texts, fill};
 use crate::tool::compiler::CheckEdits;
@@ -37,6 +37,8 @@ pub struct Choices {
     pub growth: Growth,
     /// Limits of the loop.
     pub turn: turn::Settings,
+    /// How the conversation is compacted.
+    pub memory: session::Settings,
     /// What may be done without a question.
     pub mode: Mode,
     /// Rules about commands.
@@ -148,6 +150,14 @@ pub enum WireError {
     /// The record cannot be used.
     #[error(transparent)]
     Log(#[from] LogError),
+    /// A limit of money without a price.
+    #[error("keep the limit of {limit} dollars: no price of {model} is known")]
+    NoPrice {
+        /// The limit.
+        limit: f64,
+        /// The model.
+        model: String,
+    },
     /// There is no place for records.
     #[error("find a folder for sessions")]
     NoFolder,
@@ -161,6 +171,11 @@ impl WireError {
             Self::Connection(error) => error.hint(),
             Self::Cassette(error) => error.hint().to_owned(),
             Self::Log(error) => error.hint().to_owned(),
+            Self::NoPrice { model, .. } => {
+                format!(
+                    "write it into the settings, `model: {{prices: {{{model}: {{input: …, output: …}}}}}}`, or leave the limit out"
+                )
+            }
             Self::NoFolder => "set HOME or XDG_STATE_HOME".to_owned(),
         }
     }
@@ -168,7 +183,7 @@ impl WireError {
     /// How the program ends over it.
     pub const fn ending(&self) -> Ending {
         match self {
-            Self::Prompt(_) | Self::Connection(_) => Ending::Config,
+            Self::Prompt(_) | Self::Connection(_) | Self::NoPrice { .. } => Ending::Config,
             Self::Cassette(_) => Ending::Usage,
             Self::Log(LogError::Missing { .. }) => Ending::Usage,
             Self::Log(_) | Self::NoFolder => Ending::Failed,
@@ -203,14 +218,24 @@ pub fn session(
     let tape = tape(cassette, choices.model.name.as_deref(), &around.root, redactor.clone())?;
     let model = client(choices, around, tape)?.or_as_text(prompts.system("text", &tool_texts(&specs), &around.told)?);
     let model = if tried_natively(choices, cassette)? { model.as_recorded() } else { model };
+    if let Some(limit) = choices.turn.limits.cost_usd.filter(|_| !choices.model.prices.contains_key(model.name())) {
+        return Err(WireError::NoPrice { limit, model: model.name().to_owned() });
+    }
     let system = system(&prompts, &specs, &model, around)?;
+    let folder = choices.sessions.as_deref().map(|sessions| folder(sessions, &around.root));
+    let helpers = Helpers {
+        crew: crew(around.for_tools(choices), prompts.clone(), around.told.clone()),
+        folder: folder.clone(),
+        redactor: redactor.clone(),
+    };
     let parts = Parts {
-        model: Box::new(model),
+        model: Arc::new(model),
         tools,
         specs,
         prompts,
         system,
         settings: choices.turn.clone(),
+        memory: choices.memory.clone(),
         mode: choices.mode,
         guard: guard(choices, around),
         hooks: Hooks::new(choices.hooks.clone(), around.root.clone(), around.variables.clone()),
@@ -220,9 +245,9 @@ pub fn session(
         frontend: Arc::new(Redacted::new(frontend, redactor.clone())),
         clock: around.clock.clone(),
         ids: around.ids.clone(),
+        helpers: Some(helpers),
         texts: around.texts,
     };
-    let folder = choices.sessions.as_deref().map(|sessions| folder(sessions, &around.root));
     match which {
         Which::Resumed(ref id) | Which::Forked(ref id) => {
             let found = session::find(&folder.ok_or(WireError::NoFolder)?, id.as_deref())?;
@@ -379,6 +404,20 @@ fn specs(tools: &[Box<dyn Tool>], prompts: &Prompts) -> Result<Vec<ToolSpec>, Pr
 
 fn system(prompts: &Prompts, specs: &[ToolSpec], model: &Client, around: &Around) -> Result<String, PromptError> {
     prompts.system(session::word(model.channel()), &tool_texts(specs), &around.told)
+}
+
+/// What helpers work with: tools of their own, and the same prompts.
+fn crew(surroundings: tool::Surroundings, prompts: Prompts, told: prompt::Surroundings) -> MakeCrew {
+    Arc::new(move |access, channel| {
+        let mut tools = tool::table(&surroundings);
+        tools.retain(|tool| access.has(tool.as_ref()));
+        let made = specs(&tools, &prompts).and_then(|specs| {
+            let system = prompts.system(session::word(channel), &tool_texts(&specs), &told)?;
+            Ok((specs, system))
+        });
+        let (specs, system) = made.map_err(|error| format!("{error}: {}", error.hint()))?;
+        Ok(Crew { tools, specs, system })
+    })
 }
 
 fn tool_texts(specs: &[ToolSpec]) -> Vec<ToolText> {

@@ -56,7 +56,9 @@ pub enum Answer {
 /// Decide.
 pub const fn decide(mode: Mode, effect: Effect) -> Answer {
     match (mode, effect) {
-        (_, Effect::Reads | Effect::Ends) | (Mode::Auto, _) | (Mode::AutoEdit, Effect::Writes) => Answer::Allow,
+        (_, Effect::Reads | Effect::Ends | Effect::Delegates) | (Mode::Auto, _) | (Mode::AutoEdit, Effect::Writes) => {
+            Answer::Allow
+        }
         (Mode::ReadOnly, Effect::Writes | Effect::Runs) => Answer::Refuse,
         (Mode::Ask, Effect::Writes | Effect::Runs) | (Mode::AutoEdit, Effect::Runs) => Answer::Ask,
     }

@@ -87,11 +87,15 @@ const VARIABLES: &[(&str, &str)] = &[
     ("SELFSMITH_APPROVAL", "tools.approval"),
     ("SELFSMITH_BASE_URL", "model.base_url"),
     ("SELFSMITH_CHANNEL", "model.channel"),
+    ("SELFSMITH_CONTEXT_WINDOW", "model.context_window"),
     ("SELFSMITH_MAX_TOKENS", "model_chat.initial_max_tokens"),
     ("SELFSMITH_MAX_TURNS", "model_chat.max_turns"),
     ("SELFSMITH_MODEL", "model.name"),
     ("SELFSMITH_PROVIDER", "model.provider"),
 ];
+
+/// Keys whose values are numbers, though the shipped settings leave them out.
+const NUMBERS: &[&str] = &["limits.cost_usd", "limits.time_s", "limits.tokens", "model.context_window"];
 
 pub(super) fn merge(sources: &Sources) -> Result<Merged, ConfigError> {
     let shape = file::shape()?;
@@ -162,7 +166,7 @@ fn put(merged: &mut Merged, shape: &Value, key: &str, text: &str, layer: &Layer)
         why: why.to_owned(),
     };
     let value = match shape::at(shape, key) {
-        Some(Value::Number(_)) => {
+        Some(shape) if shape.is_number() || (shape.is_null() && NUMBERS.contains(&key)) => {
             let number = serde_yaml::from_str::<Value>(text.trim())
                 .ok()
                 .filter(|value| value.as_f64().is_some_and(f64::is_finite));

@@ -27,7 +27,7 @@ pub use show::{With, changed, show};
 use crate::approve::{Mode, Rule, Rules};
 use crate::hook;
 use crate::query::settings::{Growth, Settings as ModelSettings};
-use crate::session::check;
+use crate::session::{self, check};
 use crate::snapshot;
 use crate::texts::{Texts, fill};
 use crate::tool::compiler::CheckEdits;
@@ -51,6 +51,8 @@ pub struct Config {
     pub growth: Growth,
     /// Limits of the loop.
     pub turn: turn::Settings,
+    /// How conversations are compacted.
+    pub memory: session::Settings,
     /// Folders.
     pub folders: Folders,
     /// Tools.
@@ -170,7 +172,8 @@ fn typed(merged: &layers::Merged) -> Result<Config, ConfigError> {
     let config = Config {
         model: group(merged, "model")?,
         growth: group(merged, "model_chat")?,
-        turn: turn::Settings { max_turns: one(merged, "model_chat.max_turns")? },
+        turn: turn::Settings { max_turns: one(merged, "model_chat.max_turns")?, limits: group(merged, "limits")? },
+        memory: group(merged, "memory")?,
         folders: group(merged, "code_project")?,
         tools: group(merged, "tools")?,
         hooks: group(merged, "hooks")?,
@@ -200,6 +203,21 @@ fn check(config: &Config) -> Result<(), (&'static str, &'static str)> {
     }
     if config.turn.max_turns == 0 {
         return Err(("model_chat.max_turns", "it should be at least 1"));
+    }
+    if !(config.memory.compact_threshold > 0.0 && config.memory.compact_threshold <= 1.0) {
+        return Err(("memory.compact_threshold", "it should be more than 0 and at most 1"));
+    }
+    if config.model.context_window.iter().chain(config.model.context_windows.values()).any(|tokens| *tokens < 1000) {
+        return Err(("model.context_window", "it should be at least 1000 tokens"));
+    }
+    let limits = &config.turn.limits;
+    if limits.tokens == Some(0) {
+        return Err(("limits.tokens", "it should be at least 1"));
+    }
+    for (key, limit) in [("limits.cost_usd", limits.cost_usd), ("limits.time_s", limits.time_s)] {
+        if limit.is_some_and(|limit| !(limit.is_finite() && limit > 0.0)) {
+            return Err((key, "it should be more than 0"));
+        }
     }
     let bash = &config.tools.bash;
     if bash.timeout_s == 0 || bash.output_bytes == 0 {

@@ -20,8 +20,7 @@ const HARMLESS: &[&str] = &[
 ];
 
 /// Known, accepted, and without effect so far.
-const NOT_BUILT: &[&str] =
-    &["code_project.code_output_root", "memory.compact_threshold", "memory.max_inject_tokens", "memory.root_dir"];
+const NOT_BUILT: &[&str] = &["code_project.code_output_root", "memory.max_inject_tokens", "memory.root_dir"];
 
 /// Take what may not count out of the settings of a project that nobody trusts; the keys that were taken out, as far as
 /// the shape names keys.

@@ -15,13 +15,21 @@ pub const LAYERS: [(&str, &str); 6] = [
 pub const PROJECT: (&str, &str) = ("system/project.md", include_str!("../../prompts/system/project.md"));
 
 /// What the loop says to the model, one file per occasion, with the placeholders each may use.
-pub const NOTES: [(super::Note, &str, &str, &[&str]); 14] = {
+pub const NOTES: [(super::Note, &str, &str, &[&str]); 18] = {
     use super::Note::{
-        AfterDone, CutOff, Denied, DeniedByRule, DoneTooEarly, InterruptedLost, InterruptedRunning, InterruptedWaiting,
-        LastTurn, NobodyToAsk, Nudge, NudgeEmpty, ReadOnly, StoppedByHook,
+        AfterDone, Circling, Compacted, CutOff, Denied, DeniedByRule, DoneTooEarly, InterruptedLost,
+        InterruptedRunning, InterruptedWaiting, LastTurn, NobodyToAsk, Nudge, NudgeEmpty, ReadOnly, StoppedByHook,
+        SumUp, SummaryLacks,
     };
     [
         (AfterDone, "notes/after-done.md", include_str!("../../prompts/notes/after-done.md"), &[]),
+        (Circling, "notes/circling.md", include_str!("../../prompts/notes/circling.md"), &["name"]),
+        (
+            Compacted,
+            "notes/compacted.md",
+            include_str!("../../prompts/notes/compacted.md"),
+            &["summary", "said", "files", "tasks"],
+        ),
         (CutOff, "notes/cut-off.md", include_str!("../../prompts/notes/cut-off.md"), &["why"]),
         (Denied, "notes/denied.md", include_str!("../../prompts/notes/denied.md"), &["why"]),
         (DeniedByRule, "notes/denied-by-rule.md", include_str!("../../prompts/notes/denied-by-rule.md"), &["rule"]),
@@ -50,5 +58,7 @@ pub const NOTES: [(super::Note, &str, &str, &[&str]); 14] = {
         (NudgeEmpty, "notes/nudge-empty.md", include_str!("../../prompts/notes/nudge-empty.md"), &[]),
         (ReadOnly, "notes/read-only.md", include_str!("../../prompts/notes/read-only.md"), &[]),
         (StoppedByHook, "notes/stopped-by-hook.md", include_str!("../../prompts/notes/stopped-by-hook.md"), &["why"]),
+        (SumUp, "notes/sum-up.md", include_str!("../../prompts/notes/sum-up.md"), &["focus"]),
+        (SummaryLacks, "notes/summary-lacks.md", include_str!("../../prompts/notes/summary-lacks.md"), &["what"]),
     ]
 };

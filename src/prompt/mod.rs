@@ -40,6 +40,10 @@ pub enum Source {
 pub enum Note {
     /// A call came after `done`.
     AfterDone,
+    /// The same call with the same result, again and again; `{{ name }}`.
+    Circling,
+    /// What stands for the part of the conversation that was compacted.
+    Compacted,
     /// The reply was cut off.
     CutOff,
     /// A person said no.
@@ -66,6 +70,10 @@ pub enum Note {
     ReadOnly,
     /// A hook of the person said no; `{{ why }}`.
     StoppedByHook,
+    /// What a model is told that sums up; `{{ focus }}`.
+    SumUp,
+    /// A summary lacks something; `{{ what }}`.
+    SummaryLacks,
 }
 
 /// What a tool looks like in the system prompt of the text channel.

@@ -59,6 +59,17 @@ pub struct Request<'a> {
     pub messages: &'a [Message],
     /// The tools on offer.
     pub tools: &'a [ToolSpec],
+    /// Another model of the same provider that is to answer this one.
+    pub model: Option<&'a str>,
+}
+
+/// How much a model can take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Capacity {
+    /// Tokens in all, the answer's included.
+    pub window: u64,
+    /// Tokens that an answer should find free.
+    pub room: u64,
 }
 
 /// A piece of a reply while it streams.
@@ -139,6 +150,10 @@ pub trait Model: Send + Sync {
     fn name(&self) -> &str;
     /// The channel that its calls and results take.
     fn channel(&self) -> Channel;
+    /// How much it can take.
+    fn capacity(&self) -> Capacity;
+    /// Tokens that a request would send: estimated, and corrected by what the server measured of earlier ones.
+    fn tokens(&self, request: &Request<'_>) -> u64;
     /// Ask once; retries, growth of the token limit and recording happen inside.
     fn ask<'a>(
         &'a self,
@@ -153,6 +168,16 @@ pub enum QueryError {
     /// The provider refuses for good.
     #[error("{what}")]
     Refused {
+        /// The provider's own words, with status and address.
+        what: String,
+        /// What to do next.
+        hint: String,
+        /// HTTP status, or the number the provider gave in its place.
+        code: Option<u16>,
+    },
+    /// The conversation does not fit the model's window.
+    #[error("{what}")]
+    TooLong {
         /// The provider's own words, with status and address.
         what: String,
         /// What to do next.
@@ -184,7 +209,10 @@ impl QueryError {
     /// What the person can do next.
     pub fn hint(&self) -> &str {
         match self {
-            Self::Refused { hint, .. } | Self::Unavailable { hint, .. } | Self::Cassette { hint, .. } => hint,
+            Self::Refused { hint, .. }
+            | Self::TooLong { hint, .. }
+            | Self::Unavailable { hint, .. }
+            | Self::Cassette { hint, .. } => hint,
         }
     }
 }

@@ -94,7 +94,14 @@ pub struct Settings {
     pub images: Vec<String>,
     /// US dollars per million tokens, by model.
     pub prices: BTreeMap<String, Price>,
+    /// Tokens that the model can take in all; by its name or assumed where absent.
+    pub context_window: Option<u64>,
+    /// The same, by model.
+    pub context_windows: BTreeMap<String, u64>,
 }
+
+/// The window of a model of which nothing is said: most of today's have it, or a larger one.
+const ASSUMED_WINDOW: u64 = 128_000;
 
 impl Default for Settings {
     fn default() -> Self {
@@ -116,6 +123,8 @@ impl Default for Settings {
             proxy: "system".into(),
             images: SEEING.map(str::to_owned).to_vec(),
             prices: BTreeMap::new(),
+            context_window: None,
+            context_windows: BTreeMap::new(),
         }
     }
 }
@@ -131,6 +140,11 @@ impl Settings {
         };
         let ca_files = self.ca_file.iter().chain(self.ca_files.get(provider)).cloned().collect();
         HttpSettings { ca_files, proxy, connect_timeout: seconds(self.connect_timeout_s) }
+    }
+
+    /// Tokens that a model can take in all.
+    pub fn window_of(&self, name: &str) -> u64 {
+        self.context_window.or_else(|| self.context_windows.get(name).copied()).unwrap_or(ASSUMED_WINDOW)
     }
 
     /// How long silence may last.

@@ -117,7 +117,7 @@ impl Session {
             }
             Outcome::Failed if !missing => {
                 rounds.failed += 1;
-                if rounds.failed > check.settings.rounds || report.turns >= self.parts.settings.max_turns {
+                if rounds.failed > check.settings.rounds || self.spent(report) {
                     return self.given_up(&command);
                 }
                 let (round, most) = (rounds.failed.to_string(), check.settings.rounds.to_string());

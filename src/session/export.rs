@@ -27,6 +27,10 @@ pub fn markdown(entries: &[Entry], redactor: &Redactor, when: &dyn Fn(u64) -> St
             Entry::Message { message, calls, .. } => said(message, calls),
             Entry::Cleared { .. } => "*The conversation was cleared here.*".to_owned(),
             Entry::WentBack { kept, .. } => format!("*Back to before message {} here.*", kept + 1),
+            Entry::Compacted { messages, .. } => {
+                let stands = messages.first().map(|message| said(message, &[])).unwrap_or_default();
+                format!("*The conversation was compacted here; for what came before now stands:*\n\n{stands}")
+            }
             Entry::Ended { .. } => continue,
         };
         if !text.is_empty() {

@@ -56,6 +56,13 @@ pub enum Entry {
         /// Milliseconds since the UNIX epoch.
         at: u64,
     },
+    /// The conversation was compacted: the system message stays, these come after it.
+    Compacted {
+        /// Milliseconds since the UNIX epoch.
+        at: u64,
+        /// What stands for the older part, and the messages that stay.
+        messages: Vec<Message>,
+    },
     /// The person went back: only so many messages stay.
     WentBack {
         /// Milliseconds since the UNIX epoch.

@@ -1,83 +1,57 @@
 //! A session: the conversation, turns until an ending, the record on disk.
 //!
-//! The list of messages only grows at its end (clearing apart), every stored call has exactly one result, and what was
-//! said is on disk before the next thing happens. A session knows no terminal: it emits events and asks its frontend.
+//! The list of messages only grows at its end (compacting, clearing and going back apart), every stored call has exactly one
+//! result, and what was said is on disk before the next thing happens. A session knows no terminal: it emits events and asks its frontend.
 
 mod anew;
+mod ask;
 pub mod check;
+mod circle;
+mod compact;
 mod copy;
 mod emitter;
 pub mod export;
+mod facts;
+mod helper;
+mod limits;
 mod listing;
 mod log;
+mod parts;
 mod person;
 mod report;
 mod restore;
+mod stop;
 
 pub use anew::Anew;
+pub use compact::{Compacted, Settings};
 pub use copy::{fork, read};
 pub use emitter::{Clock, Emitter, Ids};
+pub use helper::{Crew, Helpers, MakeCrew};
 pub use listing::{Listed, list};
 pub use log::{Entry, LOG_VERSION, Log, LogError, Recorded, find};
+pub use parts::Parts;
 pub use person::Earlier;
 pub use report::Report;
 pub use restore::{Restored, restore};
 
-use crate::approve::{Guard, Mode};
+use crate::approve::Mode;
 use crate::ending::Ending;
 use crate::event::{EVENT_VERSION, EventKind};
-use crate::frontend::Frontend;
-use crate::hook::Hooks;
 use crate::message::{Channel, Message, Part, Role, ToolCall};
-use crate::prompt::{Note, Prompts};
-use crate::query::{Delta, Model, QueryError, Reply, Request, State, ToolSpec};
+use crate::prompt::Note;
+use crate::query::{Model, Reply};
 use crate::snapshot::{Job, Keeper, Label};
-use crate::texts::{Texts, fill};
-use crate::tool::Tool;
-use crate::turn::{self, Course, Hands, Next, Seen};
-use check::{Check, Checked, Rounds};
-use std::sync::{Arc, Mutex};
+use crate::texts::fill;
+use crate::turn::{self, Budget, Course, Hands, Next, Progress, Seen};
+use ask::cut;
+use check::{Checked, Rounds};
+use circle::Moves;
+use facts::Facts;
+use helper::{Rank, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use stop::Stop;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-
-/// Finish reasons that need no word.
-const ORDINARY_FINISH: &[&str] = &["", "stop", "end_turn", "eos", "tool_calls", "function_call", "length"];
-
-/// What a session is made of. `wire` picks the pieces.
-pub struct Parts {
-    /// The model.
-    pub model: Box<dyn Model>,
-    /// The tools, sorted by name.
-    pub tools: Vec<Box<dyn Tool>>,
-    /// How they look to the model, in the same order.
-    pub specs: Vec<ToolSpec>,
-    /// What is said to the model.
-    pub prompts: Prompts,
-    /// The rendered system prompt.
-    pub system: String,
-    /// Limits of the loop.
-    pub settings: turn::Settings,
-    /// What may be done without a question.
-    pub mode: Mode,
-    /// What commands are judged by.
-    pub guard: Guard,
-    /// What the person has run before and after calls.
-    pub hooks: Hooks,
-    /// Where snapshots of the workspace are kept, if they are.
-    pub snapshots: Option<Keeper>,
-    /// The project's own check of edits.
-    pub check: Check,
-    /// Root of the workspace, for people.
-    pub root: String,
-    /// Whoever watches.
-    pub frontend: Arc<dyn Frontend>,
-    /// The time.
-    pub clock: Clock,
-    /// Fresh ids.
-    pub ids: Ids,
-    /// The language of notices.
-    pub texts: &'static Texts,
-}
 
 /// A conversation under way.
 pub struct Session {
@@ -89,12 +63,19 @@ pub struct Session {
     attached: Vec<Part>,
     log: Option<Log>,
     total: Report,
-}
-
-/// Why a prompt cannot go on.
-enum Stop {
-    Query(QueryError),
-    Log(LogError),
+    /// What must outlive a compaction.
+    facts: Facts,
+    /// Messages that are no longer part of the conversation.
+    gone: usize,
+    /// Tokens after the last compaction, or at one that gained nothing.
+    settled: u64,
+    /// Tokens that a server's refusal leaves room for.
+    most_seen: Option<u64>,
+    /// What the present prompt may still take.
+    budget: Option<Arc<Budget>>,
+    rank: Rank,
+    /// What helpers took since it was last looked at.
+    helped: Mutex<Report>,
 }
 
 impl Session {
@@ -118,9 +99,8 @@ impl Session {
     /// Go on with a recorded session. The recorded system prompt stays, so that the provider's cache stays warm, unless
     /// calls now travel in another way.
     pub fn resume(parts: Parts, restored: Restored, log: Log) -> Result<Self, LogError> {
-        let Restored { id, channel, messages, lost, torn } = restored;
-        let mut session = Self::new(parts, id, Some(log));
-        session.messages = messages;
+        let Restored { id, channel, messages, facts, gone, lost, torn } = restored;
+        let mut session = Self { messages, facts, gone, ..Self::new(parts, id, Some(log)) };
         session.greet();
         if torn > 0 {
             let text = fill(session.parts.texts.torn_line_dropped, &[("bytes", &torn.to_string())]);
@@ -165,13 +145,16 @@ impl Session {
     /// Forget the conversation; the record on disk keeps it.
     pub fn clear(&mut self) -> Result<(), LogError> {
         self.record(Entry::Cleared { at: self.emitter.now() })?;
+        self.gone += self.messages.len().saturating_sub(1);
         self.messages.truncate(1);
+        self.facts = Facts::default();
         Ok(())
     }
 
     /// Another model from the next query on. `system` is the prompt for it.
     pub fn set_model(&mut self, model: Box<dyn Model>, system: String) -> Result<(), LogError> {
-        self.parts.model = model;
+        self.parts.model = Arc::from(model);
+        (self.settled, self.most_seen) = (0, None);
         if self.parts.system != system {
             self.parts.system = system;
             self.replace_system()?;
@@ -183,19 +166,17 @@ impl Session {
     pub async fn prompt(&mut self, text: &str, cancel: &CancellationToken) -> Report {
         let mut report = Report::new();
         self.emitter.emit(EventKind::PromptTaken { text: text.to_owned() });
-        report.ending = match self.work(text, cancel, &mut report).await {
-            Ok(ending) => ending,
-            Err(stop) => {
-                let (ending, text) = stop.told();
-                self.emitter.emit(EventKind::Problem { text });
-                ending
-            }
-        };
+        if self.rank == Rank::Own {
+            self.budget = Some(Arc::new(Budget::new(&self.parts.settings)));
+        }
+        report.ending = self.in_time(text, cancel, &mut report).await;
         if let Some(kept) = self.after_turn() {
             // What the last turn changed is written down before the prompt ends.
             let _ = kept.await;
         }
-        report.files.extend(self.parts.snapshots.iter().flat_map(Keeper::changed));
+        if self.rank == Rank::Own {
+            report.files.extend(self.parts.snapshots.iter().flat_map(Keeper::changed));
+        }
         report.files.sort();
         report.files.dedup();
         self.say_ending(report.ending);
@@ -210,26 +191,33 @@ impl Session {
     }
 
     async fn work(&mut self, text: &str, cancel: &CancellationToken, report: &mut Report) -> Result<Ending, Stop> {
-        let max_turns = self.parts.settings.max_turns.max(1);
-        let message = self.messages.len();
+        let mut progress = Progress::default();
+        let message = self.gone + self.messages.len();
         let mut course = Course::default();
         let mut rounds = Rounds::default();
         let mut parts = vec![Part::Text { text: text.to_owned() }];
         parts.append(&mut self.attached);
-        parts.extend(self.notes(&Course::first(max_turns)));
+        parts.extend(self.notes(&Course::first(self.left(report))));
         loop {
             self.add(Message { role: Role::User, parts }, &[])?;
             report.turns += 1;
+            self.budget.iter().for_each(|budget| budget.turn());
             self.emitter.emit(EventKind::TurnStarted { turn: report.turns });
             self.begin_turn(message, report.turns);
-            let Some(reply) = self.ask(cancel).await? else { return Ok(Ending::Interrupted) };
-            report.count(&reply);
+            let Some(reply) = self.ask(cancel, report).await? else { return Ok(Ending::Interrupted) };
+            self.spend(&reply, report);
             self.replied(&reply)?;
+            let workspace = self.workspace(report.files.len()).await;
             let ran = self.run(&reply, cancel).await;
             // Goes on while the model is asked; the next call that may change something waits for it.
             self.after_turn();
             report.commands += ran.commands;
+            report.add_work(&std::mem::replace(
+                &mut *self.helped.lock().unwrap_or_else(PoisonError::into_inner),
+                Report::new(),
+            ));
             report.files.extend(ran.files);
+            let moves = self.moves(&mut progress, &reply, &ran.results, workspace, cancel).await;
             parts = ran.results.into_iter().map(Part::Result).chain(ran.pictures).collect();
             let seen = Seen {
                 channel: self.parts.model.channel(),
@@ -239,10 +227,17 @@ impl Session {
                 cut: cut(&reply),
                 done: ran.done.as_deref(),
                 interrupted: ran.interrupted || cancel.is_cancelled(),
-                left: max_turns - report.turns,
+                left: self.left(report),
+                over: self.budget.as_ref().and_then(|budget| budget.over()),
+                circles: moves == Moves::Not,
             };
             match course.next(&seen) {
-                Next::Ask(notes) => parts.extend(self.notes(&notes)),
+                Next::Ask(mut notes) => {
+                    if let Moves::Told(name) = moves {
+                        notes.insert(0, (Note::Circling, name));
+                    }
+                    parts.extend(self.notes(&notes));
+                }
                 Next::End(mut ending, summary) => {
                     let checked = match ending {
                         Ending::Done => self.check(&mut rounds, report, cancel).await,
@@ -266,50 +261,6 @@ impl Session {
         }
     }
 
-    /// `None` where the person interrupted; what had been streamed by then is kept.
-    async fn ask(&mut self, cancel: &CancellationToken) -> Result<Option<Reply>, Stop> {
-        let streamed = Mutex::new(String::new());
-        let emitter = &self.emitter;
-        let on = |delta: Delta| {
-            if let Ok(mut streamed) = streamed.lock() {
-                match &delta {
-                    Delta::Text(text) => streamed.push_str(text),
-                    Delta::Superseded { .. } => streamed.clear(),
-                    Delta::Thinking(_) | Delta::Retrying { .. } | Delta::Notice(_) => {}
-                }
-            }
-            emitter.emit(event_of(delta));
-        };
-        let request = Request { messages: &self.messages, tools: &self.parts.specs };
-        let reply = tokio::select! {
-            biased;
-            () = cancel.cancelled() => None,
-            reply = self.parts.model.ask(request, &on) => Some(reply.map_err(Stop::Query)?),
-        };
-        if reply.is_none() {
-            let text = streamed.into_inner().unwrap_or_default();
-            if !text.trim().is_empty() {
-                self.add(Message::text(Role::Assistant, text), &[])?;
-            }
-        }
-        Ok(reply)
-    }
-
-    fn replied(&mut self, reply: &Reply) -> Result<(), Stop> {
-        self.add(reply.message.clone(), &reply.calls)?;
-        self.emitter.emit(EventKind::Replied {
-            text: reply.visible.clone(),
-            finish: reply.finish.clone(),
-            usage: reply.usage,
-            cost_usd: reply.cost_usd,
-        });
-        if !ORDINARY_FINISH.contains(&reply.finish.as_str()) {
-            let text = fill(self.parts.texts.unusual_finish, &[("finish", &reply.finish)]);
-            self.emitter.emit(EventKind::Notice { text });
-        }
-        Ok(())
-    }
-
     async fn run(&self, reply: &Reply, cancel: &CancellationToken) -> turn::Ran {
         let hands = Hands {
             tools: &self.parts.tools,
@@ -322,13 +273,15 @@ impl Session {
             id: &|| (self.parts.ids)(),
             snapshots: self.parts.snapshots.as_ref(),
             texts: self.parts.texts,
+            helpers: &Sender { session: self, cancel },
             cancel,
         };
         turn::run(&hands, reply).await
     }
 
     fn begin_turn(&self, message: usize, turn: u32) {
-        if let Some(keeper) = &self.parts.snapshots {
+        // What a helper does belongs to the turn that it works for.
+        if let (Some(keeper), Rank::Own) = (&self.parts.snapshots, self.rank) {
             keeper.begin(Label { session: self.id.clone(), message, turn, at: self.emitter.now() });
         }
     }
@@ -351,29 +304,18 @@ impl Session {
         let channel = word(self.parts.model.channel());
         let text = |note: &Note, why: &str| match note {
             Note::LastTurn => self.parts.prompts.note(*note, &[("channel", channel)]),
+            Note::Circling => self.parts.prompts.note(*note, &[("name", why)]),
             Note::CutOff => self.parts.prompts.note(*note, &[("why", why)]),
             _ => self.parts.prompts.note(*note, &[]),
         };
         notes.iter().map(|(note, why)| Part::Text { text: text(note, why) }).collect()
     }
 
-    fn say_ending(&self, ending: Ending) {
-        let texts = self.parts.texts;
-        let text = match ending {
-            Ending::Unfinished => texts.maybe_unfinished.to_owned(),
-            Ending::Truncated => texts.reply_cut_off.to_owned(),
-            Ending::MaxTurns => {
-                fill(texts.turns_ran_out, &[("turns", &self.parts.settings.max_turns.max(1).to_string())])
-            }
-            _ => return,
-        };
-        self.emitter.emit(EventKind::Notice { text });
-    }
-
     fn add(&mut self, message: Message, calls: &[ToolCall]) -> Result<(), LogError> {
         // On the native channel the message itself holds its calls.
         let calls = if message.calls().next().is_some() { Vec::new() } else { calls.to_vec() };
         self.record(Entry::Message { at: self.emitter.now(), message: message.clone(), calls })?;
+        self.facts.take(self.gone + self.messages.len(), &message);
         self.messages.push(message);
         Ok(())
     }
@@ -394,7 +336,22 @@ impl Session {
 
     fn new(parts: Parts, id: String, log: Option<Log>) -> Self {
         let emitter = Arc::new(Emitter::new(parts.frontend.clone(), parts.clock.clone()));
-        Self { parts, emitter, id, messages: Vec::new(), attached: Vec::new(), log, total: Report::new() }
+        Self {
+            parts,
+            emitter,
+            id,
+            messages: Vec::new(),
+            attached: Vec::new(),
+            log,
+            total: Report::new(),
+            facts: Facts::default(),
+            gone: 0,
+            settled: 0,
+            most_seen: None,
+            budget: None,
+            rank: Rank::Own,
+            helped: Mutex::new(Report::new()),
+        }
     }
 
     fn greet(&self) {
@@ -404,29 +361,6 @@ impl Session {
             model: self.parts.model.name().to_owned(),
             root: self.parts.root.clone(),
         });
-    }
-}
-
-impl Stop {
-    /// The ending, and the words with what to do next.
-    fn told(&self) -> (Ending, String) {
-        match self {
-            Self::Query(error) => {
-                let ending = match error {
-                    QueryError::Refused { .. } => Ending::ModelRefused,
-                    QueryError::Unavailable { .. } => Ending::ModelUnavailable,
-                    QueryError::Cassette { .. } => Ending::CassetteDrift,
-                };
-                (ending, format!("could not {error}\n{}", error.hint()))
-            }
-            Self::Log(error) => (Ending::Failed, format!("could not {}\n{}", chain(error), error.hint())),
-        }
-    }
-}
-
-impl From<LogError> for Stop {
-    fn from(error: LogError) -> Self {
-        Self::Log(error)
     }
 }
 
@@ -447,23 +381,6 @@ pub fn chain(error: &dyn std::error::Error) -> String {
         cause = error.source();
     }
     text
-}
-
-fn cut(reply: &Reply) -> Option<&str> {
-    match &reply.state {
-        State::Complete => None,
-        State::Truncated { why } => Some(why),
-    }
-}
-
-fn event_of(delta: Delta) -> EventKind {
-    match delta {
-        Delta::Text(text) => EventKind::TextDelta { text },
-        Delta::Thinking(text) => EventKind::ThinkingDelta { text },
-        Delta::Retrying { attempt, wait_ms, why } => EventKind::Retrying { attempt, wait_ms, why },
-        Delta::Superseded { why } => EventKind::Superseded { why },
-        Delta::Notice(text) => EventKind::Notice { text },
-    }
 }
 
 #[cfg(test)]

@@ -10,6 +10,8 @@ use crate::message::Message;
 pub struct Earlier {
     /// Messages that stand before it.
     pub before: usize,
+    /// The same among all messages that ever were: what snapshots know it by.
+    pub place: usize,
     /// Its words.
     pub text: String,
 }
@@ -32,14 +34,7 @@ impl Session {
 
     /// The prompts so far, oldest first: every message of the person that answers no call and is no word of the loop's.
     pub fn earlier(&self) -> Vec<Earlier> {
-        let notes = [Note::Nudge, Note::NudgeEmpty, Note::CutOff].map(|note| self.parts.prompts.note(note, &[]));
-        // What follows a placeholder may be anything.
-        let of_loop = |text: &str| {
-            let begins = |note: &String| {
-                note.split('(').next().is_some_and(|words| !words.is_empty() && text.starts_with(words))
-            };
-            notes.iter().any(begins)
-        };
+        let of_loop = self.words_of_loop();
         let prompt = |(before, message): (usize, &Message)| {
             let answers = message.parts.iter().any(|part| matches!(part, Part::Result(_)));
             let text = message.parts.iter().find_map(|part| match part {
@@ -47,7 +42,11 @@ impl Session {
                 _ => None,
             });
             let text = text.unwrap_or_default();
-            (message.role == Role::User && !answers && !of_loop(&text)).then_some(Earlier { before, text })
+            (message.role == Role::User && !answers && !of_loop(&text)).then(|| Earlier {
+                before,
+                place: self.gone + before,
+                text,
+            })
         };
         self.messages.iter().enumerate().filter_map(prompt).collect()
     }
@@ -61,6 +60,17 @@ impl Session {
         let kept = earlier.before.max(1);
         self.record(Entry::WentBack { at: self.emitter.now(), kept })?;
         self.messages.truncate(kept);
+        self.facts.back(self.gone + kept);
         Ok(())
+    }
+
+    /// Tells the loop's own words from the person's.
+    pub(super) fn words_of_loop(&self) -> impl Fn(&str) -> bool + use<> {
+        let notes = [Note::Nudge, Note::NudgeEmpty, Note::CutOff].map(|note| self.parts.prompts.note(note, &[]));
+        let notes = notes.into_iter().chain([self.summary_head()]);
+        // What follows a placeholder may be anything.
+        let heads = notes.filter_map(|note| note.split('(').next().map(str::to_owned));
+        let heads: Vec<String> = heads.filter(|words| !words.is_empty()).collect();
+        move |text| heads.iter().any(|words| text.starts_with(words))
     }
 }

@@ -43,6 +43,14 @@ impl Report {
         self.cost_usd = added(self.cost_usd, reply.cost_usd);
     }
 
+    /// Count what helpers did in; turns are their own.
+    pub(super) fn add_work(&mut self, other: &Self) {
+        self.files.extend(other.files.iter().cloned());
+        self.commands += other.commands;
+        self.usage.add(&other.usage);
+        self.cost_usd = added(self.cost_usd, other.cost_usd);
+    }
+
     /// Count another prompt in.
     pub(super) fn add(&mut self, other: &Self) {
         self.ending = other.ending;

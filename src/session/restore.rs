@@ -1,5 +1,6 @@
 //! A conversation out of its record: pure, so that any prefix of a record can be tried.
 
+use super::facts::Facts;
 use super::log::{Entry, Recorded};
 use crate::message::{Channel, Message, Outcome, Part, Role, ToolCall, ToolResult};
 use serde_json::Value;
@@ -14,6 +15,10 @@ pub struct Restored {
     pub channel: Channel,
     /// The conversation.
     pub messages: Vec<Message>,
+    /// What it must not lose.
+    pub facts: Facts,
+    /// Messages that are no longer part of it.
+    pub gone: usize,
     /// Calls whose results were lost with the program.
     pub lost: Vec<ToolCall>,
     /// Bytes of a torn last line.
@@ -29,6 +34,8 @@ pub fn restore(recorded: Recorded, id: &str) -> Result<Restored, (usize, String)
         id: id.to_owned(),
         channel: Channel::Text,
         messages: Vec::new(),
+        facts: Facts::default(),
+        gone: 0,
         lost: Vec::new(),
         torn: recorded.torn,
     };
@@ -45,13 +52,26 @@ pub fn restore(recorded: Recorded, id: &str) -> Result<Restored, (usize, String)
                 restored.add(message, calls);
             }
             Entry::Cleared { .. } => {
+                restored.gone += restored.messages.len().saturating_sub(1);
                 restored.messages.truncate(1);
                 restored.lost.clear();
+                restored.facts = Facts::default();
                 made.clear();
             }
             Entry::WentBack { kept, .. } => {
                 restored.messages.truncate(kept);
                 restored.lost.clear();
+                restored.facts.back(restored.gone + kept);
+            }
+            Entry::Compacted { messages, .. } => {
+                if let Some(call) = restored.lost.first() {
+                    let why = format!("the call {} of `{}` has no result", call.id, call.name);
+                    return Err((n + 1, why));
+                }
+                let before = restored.messages.len();
+                restored.messages.truncate(1);
+                restored.messages.extend(messages);
+                restored.gone += before.saturating_sub(restored.messages.len());
             }
             Entry::Ended { .. } => {}
         }
@@ -112,6 +132,7 @@ impl Restored {
                 self.lost.retain(|call| call.id != result.id);
             }
         }
+        self.facts.take(self.gone + self.messages.len(), &message);
         self.lost.extend(message.calls().cloned().chain(calls));
         self.messages.push(message);
     }

@@ -2,17 +2,20 @@
 
 use super::*;
 use crate::event::{Event, Usage};
-use crate::frontend::Decision;
+use crate::frontend::{Decision, Frontend};
 use crate::message::Outcome;
-use crate::prompt::Source;
-use crate::tool::{Answer, Effect};
+use crate::prompt::{Prompts, Source};
+use crate::query::{Capacity, Delta, QueryError, Request, State};
+use crate::tool::{Answer, Effect, Tool};
 use futures::future::{BoxFuture, pending, ready};
 use serde_json::{Map, Value, json};
 use std::collections::VecDeque;
 use std::path::Path;
+use std::sync::Mutex;
 
 /// A model that says what it was told to, one reply a query, and then never answers again.
 struct Script {
+    window: u64,
     channel: Channel,
     replies: Mutex<VecDeque<Result<Reply, QueryError>>>,
     asked: Arc<Mutex<Vec<Vec<Message>>>>,
@@ -24,6 +27,18 @@ impl Model for Script {
     }
     fn channel(&self) -> Channel {
         self.channel
+    }
+    fn capacity(&self) -> Capacity {
+        Capacity { window: self.window, room: 0 }
+    }
+    /// A token for each character.
+    fn tokens(&self, request: &Request<'_>) -> u64 {
+        let weigh = |part: &Part| match part {
+            Part::Text { text } | Part::Thinking { text } => text.len() as u64,
+            Part::Result(result) => result.text.len() as u64,
+            Part::Call(_) | Part::Image { .. } => 0,
+        };
+        request.messages.iter().flat_map(|message| &message.parts).map(weigh).sum()
     }
     fn ask<'a>(
         &'a self,
@@ -41,7 +56,7 @@ impl Model for Script {
     }
 }
 
-struct Work(&'static str, Effect);
+struct Work(&'static str, Effect, String);
 
 impl Tool for Work {
     fn name(&self) -> &'static str {
@@ -57,7 +72,7 @@ impl Tool for Work {
         self.1
     }
     fn call<'a>(&'a self, _arguments: &'a Map<String, Value>) -> BoxFuture<'a, Answer> {
-        Box::pin(ready(Answer::done("fine").with_detail(json!({ "files": ["b.rs", "a.rs", "b.rs"] }))))
+        Box::pin(ready(Answer::done(self.2.clone()).with_detail(json!({ "files": ["b.rs", "a.rs", "b.rs"] }))))
     }
 }
 
@@ -73,14 +88,14 @@ impl Frontend for Heard {
     }
 }
 
-struct World {
+pub(super) struct World {
     heard: Arc<Heard>,
-    asked: Arc<Mutex<Vec<Vec<Message>>>>,
-    parts: Option<Parts>,
-    folder: tempfile::TempDir,
+    pub asked: Arc<Mutex<Vec<Vec<Message>>>>,
+    pub parts: Option<Parts>,
+    pub folder: tempfile::TempDir,
 }
 
-fn reply(text: &str, calls: &[&str]) -> Result<Reply, QueryError> {
+pub(super) fn reply(text: &str, calls: &[&str]) -> Result<Reply, QueryError> {
     let call = |(n, name): (usize, &&str)| ToolCall {
         id: format!("{text}-{n}"),
         name: (*name).to_owned(),
@@ -99,16 +114,25 @@ fn reply(text: &str, calls: &[&str]) -> Result<Reply, QueryError> {
     })
 }
 
-fn world(replies: Vec<Result<Reply, QueryError>>, max_turns: u32) -> World {
+pub(super) fn world(replies: Vec<Result<Reply, QueryError>>, max_turns: u32) -> World {
+    windowed(replies, max_turns, 1 << 40)
+}
+
+pub(super) fn windowed(replies: Vec<Result<Reply, QueryError>>, max_turns: u32, window: u64) -> World {
     let (heard, asked) = (Arc::new(Heard::default()), Arc::new(Mutex::new(Vec::new())));
-    let model = Script { channel: Channel::Text, replies: Mutex::new(replies.into()), asked: asked.clone() };
+    let model = Script { window, channel: Channel::Text, replies: Mutex::new(replies.into()), asked: asked.clone() };
     let parts = Parts {
-        model: Box::new(model),
-        tools: vec![Box::new(Work("edit", Effect::Writes)), Box::new(Work("done", Effect::Ends))],
+        model: Arc::new(model),
+        tools: vec![
+            Box::new(Work("edit", Effect::Writes, "fine".to_owned())),
+            Box::new(Work("read", Effect::Writes, "r".repeat(1000))),
+            Box::new(Work("done", Effect::Ends, "fine".to_owned())),
+        ],
         specs: Vec::new(),
         prompts: Prompts::load(Source::Embedded).expect("sound prompts"),
         system: "system".to_owned(),
-        settings: turn::Settings { max_turns },
+        settings: turn::Settings { max_turns, ..turn::Settings::default() },
+        memory: Settings::default(),
         mode: Mode::Auto,
         guard: crate::approve::Guard::default(),
         hooks: crate::hook::Hooks::default(),
@@ -119,28 +143,29 @@ fn world(replies: Vec<Result<Reply, QueryError>>, max_turns: u32) -> World {
         clock: Arc::new(|| 7),
         ids: Arc::new(|| "id".to_owned()),
         texts: &crate::texts::EN,
+        helpers: None,
     };
     World { heard, asked, parts: Some(parts), folder: tempfile::tempdir().expect("a folder") }
 }
 
 impl World {
-    fn start(&mut self) -> Session {
+    pub fn start(&mut self) -> Session {
         let log = Log::create(self.folder.path(), "s", crate::redact::Redactor::new([])).expect("a log");
         Session::start(self.parts.take().expect("once"), "s".to_owned(), Some(log)).expect("it starts")
     }
 
-    fn events(&self) -> Vec<EventKind> {
+    pub fn events(&self) -> Vec<EventKind> {
         self.heard.0.lock().expect("free").iter().map(|event| event.kind.clone()).collect()
     }
 }
 
-fn resumed(path: &Path, world: &mut World) -> Session {
+pub(super) fn resumed(path: &Path, world: &mut World) -> Session {
     let (log, recorded) = Log::open(path, crate::redact::Redactor::new([])).expect("it opens");
     Session::resume(world.parts.take().expect("once"), restore(recorded, "s").expect("it is whole"), log)
         .expect("it resumes")
 }
 
-fn results(messages: &[Message]) -> Vec<(&str, Outcome)> {
+pub(super) fn results(messages: &[Message]) -> Vec<(&str, Outcome)> {
     let parts = messages.iter().flat_map(|message| &message.parts);
     parts
         .filter_map(|part| match part {
@@ -285,4 +310,45 @@ async fn clearing_forgets_the_conversation_and_is_remembered() {
     let mut second = world(vec![], 9);
     let session = resumed(&first.folder.path().join("s.jsonl"), &mut second);
     assert_eq!(session.messages(), [Message::text(Role::System, "system")]);
+}
+
+/// A person who is asked whether work that goes in circles may go on.
+struct Patient(Mutex<VecDeque<Decision>>, Arc<Heard>);
+
+impl Frontend for Patient {
+    fn notify(&self, event: &Event) {
+        self.1.notify(event);
+    }
+    fn approve<'a>(&'a self, _call: &'a ToolCall) -> BoxFuture<'a, Decision> {
+        Box::pin(ready(Decision::Nobody))
+    }
+    fn go_on<'a>(&'a self, _name: &'a str, _call: Option<&'a ToolCall>) -> BoxFuture<'a, Decision> {
+        Box::pin(ready(self.0.lock().expect("free").pop_front().unwrap_or(Decision::Nobody)))
+    }
+}
+
+#[tokio::test]
+async fn a_person_decides_whether_work_that_goes_in_circles_goes_on() {
+    let circle = |n: usize| {
+        let mut replies: Vec<_> = (0..n).map(|n| reply(&format!("r{n}"), &["look"])).collect();
+        replies.push(reply("end", &["done"]));
+        let mut world = world(replies, 50);
+        let parts = world.parts.as_mut().expect("there");
+        parts.tools.push(Box::new(Work("look", Effect::Reads, "the same".to_owned())));
+        world
+    };
+    let no = || Decision::Deny { why: String::new() };
+    let cases: [(usize, Vec<Decision>, Ending, u32); 4] = [
+        (9, vec![Decision::Allow], Ending::Done, 10),
+        (9, vec![no()], Ending::Looping, 5),
+        (10, vec![Decision::Allow, no()], Ending::Looping, 10),
+        (9, vec![], Ending::Looping, 7),
+    ];
+    for (calls, answers, ending, turns) in cases {
+        let mut world = circle(calls);
+        let patient = Arc::new(Patient(Mutex::new(answers.into()), world.heard.clone()));
+        world.parts.as_mut().expect("there").frontend = patient;
+        let report = world.start().prompt("x", &CancellationToken::new()).await;
+        assert_eq!((report.ending, report.turns), (ending, turns));
+    }
 }

@@ -12,6 +12,7 @@ use super::tree::{Change, Tree};
 use super::{Settings, index};
 use std::collections::{BTreeMap, BTreeSet, HashSet, btree_map};
 use std::fs::File;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -53,6 +54,8 @@ struct State {
     bounded: bool,
     told: BTreeSet<(Rel, Outside)>,
     changed: Changed,
+    /// Tells states of the workspace apart: every change since the start, each way and back taking itself out again.
+    digest: u64,
 }
 
 #[derive(Debug)]
@@ -113,6 +116,11 @@ impl Keeper {
     pub fn changed(&self) -> Vec<String> {
         let state = self.lock();
         state.changed.files(&state.label)
+    }
+
+    /// A number that tells states of the workspace apart, as far as turns changed it.
+    pub fn digest(&self) -> u64 {
+        self.lock().digest
     }
 
     /// Takes turns back. Asking again goes further back.
@@ -193,7 +201,9 @@ impl Inner {
             _ => Arc::new(self.scan(last.as_deref())?),
         };
         if let (true, true, Some(last)) = (state.job, seen_before, &last) {
-            self.write_down(&state.label, Author::Job, last.changes(&tree))?;
+            let changes = last.changes(&tree);
+            state.digest ^= digest(&changes);
+            self.write_down(&state.label, Author::Job, changes)?;
         }
         state.saved &= last.as_ref().is_some_and(|last| Arc::ptr_eq(last, &tree) || **last == *tree);
         state.tree = Some(Arc::clone(&tree));
@@ -251,6 +261,7 @@ impl Inner {
             None => self.changes_of_files(&running.open)?,
         };
         state.changed.add(&running.open.label, &changes);
+        state.digest ^= digest(&changes);
         self.write_down(&running.open.label, Author::Turn, changes)?;
         running.file.close();
         if !std::mem::replace(&mut state.bounded, true) {
@@ -375,6 +386,17 @@ fn merged(open: &Open, changes: Vec<Change>, now: impl Fn(&Rel) -> Option<Entry>
         }
     }
     merged.into_values().collect()
+}
+
+/// Of changes; a change and its way back are alike.
+fn digest(changes: &[Change]) -> u64 {
+    let of = |path: &Rel, entry: &Option<Entry>| {
+        let mut hasher = DefaultHasher::new();
+        (path, format!("{entry:?}")).hash(&mut hasher);
+        hasher.finish()
+    };
+    let both = |change: &Change| of(&change.path, &change.before) ^ of(&change.path, &change.after);
+    changes.iter().map(both).fold(0, |all, one| all ^ one)
 }
 
 type Undoable<'a> = (&'a Label, Author, &'a [Change]);

@@ -1,7 +1,7 @@
 //! What a session does, in lines for people: shared by `exec` (on stderr) and the REPL.
 
 use crate::clean::one_line;
-use selfsmith_agent::event::{EventKind, Usage};
+use selfsmith_agent::event::{Compacting, EventKind, Means, Usage};
 use selfsmith_agent::message::{Outcome, ToolCall, ToolResult};
 use selfsmith_agent::texts::{Texts, fill};
 use serde_json::Value;
@@ -16,7 +16,7 @@ pub fn call(texts: &Texts, call: &ToolCall, columns: usize) -> String {
 
 /// What a call is about: the argument that tells most.
 pub fn about(call: &ToolCall) -> String {
-    let told = ["command", "path", "pattern", "query", "summary"];
+    let told = ["command", "path", "pattern", "query", "prompt", "summary"];
     let named = told.iter().find_map(|name| call.arguments.get(*name));
     let value = named.or_else(|| call.arguments.values().find(|value| value.is_string()));
     value.and_then(Value::as_str).unwrap_or_default().to_owned()
@@ -39,6 +39,23 @@ fn reason(text: &str) -> &str {
     if last.starts_with('[') { last } else { text }
 }
 
+/// The model's list of steps, where a result has one.
+pub fn tasks(result: &ToolResult) -> Option<String> {
+    let steps = result.detail.get("todo")?.as_array()?;
+    let steps = steps.iter().filter_map(Value::as_str).map(|step| format!("  {}", one_line(step, COLUMNS)));
+    Some(steps.collect::<Vec<_>>().join("\n"))
+}
+
+/// What a helper does, in the line that it would have had, set in.
+fn of_helper(texts: &Texts, kind: &EventKind) -> Option<String> {
+    let line = match kind {
+        EventKind::CallStarted { call: its } => call(texts, its, COLUMNS),
+        EventKind::CallEnded { result: its } => result(texts, its, COLUMNS)?,
+        other_kind => other(texts, other_kind)?,
+    };
+    Some(format!("  │ {}", line.trim_start()))
+}
+
 /// The line of any other event that people should see.
 pub fn other(texts: &Texts, kind: &EventKind) -> Option<String> {
     match kind {
@@ -49,6 +66,30 @@ pub fn other(texts: &Texts, kind: &EventKind) -> Option<String> {
             Some(fill(texts.retrying, &values))
         }
         EventKind::Superseded { why } => Some(fill(texts.superseded, &[("why", &one_line(why, COLUMNS))])),
+        EventKind::CompactionStarted { why, tokens, most } => {
+            let why = match why {
+                Compacting::NearWindow => texts.compacting_near,
+                Compacting::Overflow => texts.compacting_overflow,
+                Compacting::Asked => texts.compacting_asked,
+            };
+            let values = [("tokens", thousands(*tokens)), ("most", thousands(*most)), ("why", why.to_owned())];
+            Some(fill(texts.compacting, &values.each_ref().map(|(name, value)| (*name, value.as_str()))))
+        }
+        EventKind::CompactionEnded { means, before, after, kept } => {
+            let how = match means {
+                Means::Summary => texts.compacted_summary,
+                Means::Digest => texts.compacted_digest,
+                Means::None => return Some(fill(texts.not_compacted, &[("before", &thousands(*before))])),
+            };
+            let values = [
+                ("before", thousands(*before)),
+                ("after", thousands(*after)),
+                ("kept", kept.to_string()),
+                ("means", how.to_owned()),
+            ];
+            Some(fill(texts.compacted, &values.each_ref().map(|(name, value)| (*name, value.as_str()))))
+        }
+        EventKind::Task { event, .. } => of_helper(texts, &event.kind),
         EventKind::Notice { text } => Some(fill(texts.notice, &[("text", &crate::clean::clean(text))])),
         EventKind::Problem { text } => Some(fill(texts.problem, &[("text", &crate::clean::clean(text))])),
         _ => None,

@@ -57,6 +57,18 @@ pub struct Flags {
     /// Whether snapshots are taken before turns that may change something, so that they can be undone.
     #[arg(long, global = true, value_enum, value_name = "on|off")]
     pub snapshots: Option<Switch>,
+    /// Turns that a prompt may take, sub-agents included.
+    #[arg(long, global = true, value_name = "N")]
+    pub max_turns: Option<u32>,
+    /// Tokens that a prompt may send and receive in all.
+    #[arg(long, global = true, value_name = "N")]
+    pub max_tokens_total: Option<u64>,
+    /// US dollars that a prompt may cost; prices are in the settings.
+    #[arg(long, global = true, value_name = "USD")]
+    pub max_cost: Option<f64>,
+    /// Seconds that a prompt may take.
+    #[arg(long, global = true, value_name = "SECONDS")]
+    pub max_time: Option<f64>,
     /// Record the model's replies to a new file, or replay them from one without any network.
     #[arg(long, global = true, num_args = 2, value_names = ["record|replay", "FILE"])]
     pub cassette: Vec<String>,

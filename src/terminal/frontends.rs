@@ -152,7 +152,9 @@ impl Frontend for Activity {
         }
         let line = match &event.kind {
             EventKind::CallStarted { call } => Some(activity::call(self.texts, call, activity::COLUMNS)),
-            EventKind::CallEnded { result } => activity::result(self.texts, result, activity::COLUMNS),
+            EventKind::CallEnded { result } => {
+                activity::tasks(result).or_else(|| activity::result(self.texts, result, activity::COLUMNS))
+            }
             EventKind::Ended { .. } => activity::ended(self.texts, &event.kind),
             other => activity::other(self.texts, other),
         };

@@ -74,6 +74,7 @@ pub fn open(flags: &Flags, surroundings: &Surroundings) -> Result<Opened, Refusa
         model: config.model.clone(),
         growth: config.growth,
         turn: config.turn.clone(),
+        memory: config.memory.clone(),
         mode: config.tools.approval,
         rules: Rules::new(&config.tools.rules).map_err(|error| Refusal {
             ending: Ending::Config,
@@ -153,6 +154,10 @@ fn settings(flags: &Flags) -> Vec<Flag> {
         ApprovalFlag::ReadOnly => "read-only",
     });
     let switch = |flag: Option<Switch>| flag.map(|flag| if flag == Switch::On { "true" } else { "false" });
+    let max_turns = flags.max_turns.map(|n| n.to_string());
+    let max_tokens = flags.max_tokens_total.map(|n| n.to_string());
+    let max_cost = flags.max_cost.map(|n| n.to_string());
+    let max_time = flags.max_time.map(|n| n.to_string());
     let rows = [
         ("--model", "model.name", flags.model.as_deref()),
         ("--base-url", "model.base_url", flags.base_url.as_deref()),
@@ -160,6 +165,10 @@ fn settings(flags: &Flags) -> Vec<Flag> {
         ("--channel", "model.channel", channel),
         ("--approval", "tools.approval", approval),
         ("--sandbox", "tools.bash.sandbox", switch(flags.sandbox)),
+        ("--max-turns", "model_chat.max_turns", max_turns.as_deref()),
+        ("--max-tokens-total", "limits.tokens", max_tokens.as_deref()),
+        ("--max-cost", "limits.cost_usd", max_cost.as_deref()),
+        ("--max-time", "limits.time_s", max_time.as_deref()),
         ("--snapshots", "snapshots.enabled", switch(flags.snapshots)),
     ];
     let set = |(name, key, value): (&'static str, &'static str, Option<&str>)| {

@@ -54,6 +54,32 @@ pub struct Texts {
     pub reply_cut_off: &'static str,
     /// The limit of turns was reached; `{turns}`.
     pub turns_ran_out: &'static str,
+    /// The same call again and again.
+    pub going_in_circles: &'static str,
+    /// The question about it; `{name}`, `{about}`.
+    pub may_it_circle: &'static str,
+    /// The limit of tokens was reached; `{limit}`.
+    pub tokens_ran_out: &'static str,
+    /// The limit of money was reached; `{limit}`.
+    pub money_ran_out: &'static str,
+    /// The limit of time was reached; `{limit}`.
+    pub time_ran_out: &'static str,
+    /// A compaction begins; `{tokens}`, `{most}`, `{why}`.
+    pub compacting: &'static str,
+    /// Reasons for it: near the window, the server's refusal, the person's wish.
+    pub compacting_near: &'static str,
+    /// The server's refusal.
+    pub compacting_overflow: &'static str,
+    /// The person's wish.
+    pub compacting_asked: &'static str,
+    /// It is done; `{before}`, `{after}`, `{kept}`, `{means}`.
+    pub compacted: &'static str,
+    /// By a summary.
+    pub compacted_summary: &'static str,
+    /// By a list of what happened.
+    pub compacted_digest: &'static str,
+    /// It was not; `{before}`.
+    pub not_compacted: &'static str,
     /// A call starts; `{name}`, `{about}`.
     pub call_line: &'static str,
     /// A call failed; `{name}`, `{why}`.
@@ -192,6 +218,8 @@ pub struct Texts {
     pub no_such_command: &'static str,
     /// `/clear` in the list.
     pub about_clear: &'static str,
+    /// Of `/compact`.
+    pub about_compact: &'static str,
     /// `/quit` in the list.
     pub about_quit: &'static str,
     /// `/help` in the list.
@@ -222,6 +250,14 @@ pub struct Texts {
     pub context_model: &'static str,
     /// Row of `/context`.
     pub context_results: &'static str,
+    /// The tools, where they travel beside the prompt.
+    pub context_tools: &'static str,
+    /// What stands for what was compacted.
+    pub context_summary: &'static str,
+    /// The model's calls.
+    pub context_calls: &'static str,
+    /// Where the conversation is compacted; `{most}`, `{window}`.
+    pub context_limit: &'static str,
     /// Sum of `/context`; `{tokens}`, `{messages}`.
     pub context_total: &'static str,
     /// `/model`; `{name}`.

@@ -23,12 +23,15 @@ mod repo_map;
 mod rounds;
 mod search;
 mod str_replace;
+mod task;
+mod todo;
 mod undo_edit;
 mod view;
 mod whole;
 mod write_file;
 
 pub use guard::is_secret as looks_secret;
+pub use task::Access;
 
 use crate::message::Outcome;
 use crate::snapshot::{Job, Reach};
@@ -49,6 +52,8 @@ pub enum Effect {
     Runs,
     /// Ends the work.
     Ends,
+    /// Has somebody else do it, who asks for what is asked for.
+    Delegates,
 }
 
 /// Whether a tool's programs stay behind walls.
@@ -122,7 +127,7 @@ pub trait Tool: Send + Sync {
     /// Which files a call may change; none where it changes nothing. Whoever does not know says everything.
     fn reach(&self, _arguments: &Map<String, Value>) -> Option<Reach> {
         match self.effect() {
-            Effect::Reads | Effect::Ends => None,
+            Effect::Reads | Effect::Ends | Effect::Delegates => None,
             Effect::Writes | Effect::Runs => Some(Reach::Everything),
         }
     }
@@ -187,6 +192,8 @@ pub fn table_with(surroundings: &Surroundings, files: &Arc<files::Files>) -> Vec
         Box::new(job::Job::new(jobs)),
         Box::new(repo_map::RepoMap::new(files())),
         Box::new(str_replace::StrReplace::new(files())),
+        Box::new(task::Task),
+        Box::new(todo::Todo),
         Box::new(undo_edit::UndoEdit::new(files())),
         Box::new(view::View::new(files())),
         Box::new(write_file::WriteFile::new(files())),

@@ -40,6 +40,10 @@ pub struct Seen<'a> {
     pub interrupted: bool,
     /// Turns that are left.
     pub left: u32,
+    /// Another limit that is reached.
+    pub over: Option<Ending>,
+    /// The work goes in circles.
+    pub circles: bool,
 }
 
 /// What comes next.
@@ -70,8 +74,11 @@ impl Course {
         let note = if seen.calls + seen.refusals > 0 { self.after_calls(seen) } else { self.after_words(seen, words) };
         match note {
             Err(ending) => Next::End(ending, words.to_owned()),
-            Ok(_) if seen.left == 0 => Next::End(Ending::MaxTurns, words.to_owned()),
-            Ok(note) => Next::Ask(note.into_iter().chain(last_turn(seen.left)).collect()),
+            Ok(_) if seen.circles => Next::End(Ending::Looping, words.to_owned()),
+            Ok(note) => match seen.over.or((seen.left == 0).then_some(Ending::MaxTurns)) {
+                Some(ending) => Next::End(ending, words.to_owned()),
+                None => Next::Ask(note.into_iter().chain(last_turn(seen.left)).collect()),
+            },
         }
     }
 
@@ -122,6 +129,8 @@ mod tests {
             done: None,
             interrupted: false,
             left: 9,
+            over: None,
+            circles: false,
         }
     }
 
@@ -189,6 +198,16 @@ mod tests {
         assert_eq!(course.next(&Seen { calls: 1, left: 0, ..seen("w") }), Next::End(Ending::MaxTurns, "w".to_owned()));
         assert_eq!(Course::first(1), [(Note::LastTurn, String::new())]);
         assert_eq!(Course::first(2), []);
+    }
+
+    #[test]
+    fn a_limit_or_a_circle_ends_the_work_unless_it_has_just_ended() {
+        let over = Seen { calls: 1, over: Some(Ending::MaxCost), ..seen("w") };
+        assert_eq!(Course::default().next(&over), Next::End(Ending::MaxCost, "w".to_owned()));
+        let circles = Seen { calls: 1, circles: true, ..seen("w") };
+        assert_eq!(Course::default().next(&circles), Next::End(Ending::Looping, "w".to_owned()));
+        let done = Seen { calls: 1, done: Some("d"), circles: true, over: Some(Ending::MaxCost), ..seen("") };
+        assert_eq!(Course::default().next(&done), Next::End(Ending::Done, "d".to_owned()));
     }
 
     #[test]

@@ -14,12 +14,19 @@ use crate::query::{Refusal, Reply};
 use crate::snapshot::Keeper;
 use crate::texts::{Texts, fill};
 use crate::tool::fetch_url::Host;
-use crate::tool::{Effect, Tool, Walled};
+use crate::tool::{Answer, Effect, Tool, Walled};
+use futures::future::LocalBoxFuture;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 /// Bytes of a result that the model may be given; tools have smaller bounds of their own, this one is the last.
 const MAX_RESULT: usize = 128 * 1024;
+
+/// Whoever has a helper do what a call of `task` asks for.
+pub trait Delegate {
+    /// To its end; an interrupt reaches the helper by itself.
+    fn delegate<'s>(&'s self, call: &'s ToolCall) -> LocalBoxFuture<'s, Answer>;
+}
 
 /// What running calls takes.
 pub struct Hands<'a> {
@@ -43,6 +50,8 @@ pub struct Hands<'a> {
     pub snapshots: Option<&'a Keeper>,
     /// The language of notices.
     pub texts: &'a Texts,
+    /// Sends helpers.
+    pub helpers: &'a dyn Delegate,
     /// The person's interrupt.
     pub cancel: &'a CancellationToken,
 }
@@ -116,14 +125,17 @@ async fn one(hands: &Hands<'_>, call: &ToolCall, failed: Option<&str>, ran: &mut
         }
     }
     (hands.emit)(EventKind::CallStarted { call: call.clone() });
-    let answer = tokio::select! {
-        biased;
-        () = hands.cancel.cancelled() => {
-            ran.interrupted = true;
-            count(ran, effect, &Value::Null);
-            return synthetic(call, Outcome::Interrupted, hands.prompts.note(Note::InterruptedRunning, &[]));
-        }
-        answer = tool.call(&call.arguments) => answer,
+    let answer = if effect == Effect::Delegates {
+        // A helper ends in an orderly way by itself.
+        let answer = hands.helpers.delegate(call).await;
+        (!hands.cancel.is_cancelled()).then_some(answer)
+    } else {
+        hands.cancel.run_until_cancelled(tool.call(&call.arguments)).await
+    };
+    let Some(answer) = answer else {
+        ran.interrupted = true;
+        count(ran, effect, &Value::Null);
+        return synthetic(call, Outcome::Interrupted, hands.prompts.note(Note::InterruptedRunning, &[]));
     };
     count(ran, effect, &answer.detail);
     let picture = answer.picture.map(|one| Part::Image { mime: one.mime.to_owned(), base64: one.base64 });
@@ -234,7 +246,7 @@ fn count(ran: &mut Ran, effect: Effect, detail: &Value) {
     if effect == Effect::Runs {
         ran.commands += 1;
     }
-    if effect == Effect::Writes
+    if matches!(effect, Effect::Writes | Effect::Delegates)
         && let Some(files) = detail.get("files").and_then(Value::as_array)
     {
         ran.files.extend(files.iter().filter_map(|file| Some(file.as_str()?.to_owned())));

@@ -3,6 +3,7 @@
 mod commanding;
 mod editing;
 mod exec;
+mod limits;
 mod network;
 mod repl;
 mod support;

@@ -122,6 +122,7 @@ impl Client {
             // From a file in this process, or behind a relay.
             Kind::Cassette if code.is_none() => QueryError::Cassette { what: failure.what.clone(), hint },
             Kind::Cassette => QueryError::Cassette { what, hint },
+            Kind::TooLong => QueryError::TooLong { what, hint, code },
             kind if kind.is_retryable() => QueryError::Unavailable { what, hint, code },
             _ => QueryError::Refused { what, hint, code },
         }

@@ -23,7 +23,7 @@ use crate::query::settings::{Growth, Settings};
 use crate::query::show::On;
 use crate::query::tape::Tape;
 use crate::query::usage::{Meter, estimate};
-use crate::query::{Delta, Model, QueryError, Reply, Request, images, spell};
+use crate::query::{Capacity, Delta, Model, QueryError, Reply, Request, images, spell};
 use channel::{Agreed, Begins};
 use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};
@@ -66,6 +66,16 @@ impl Model for Client {
         self.learnt().agreed.channel()
     }
 
+    fn capacity(&self) -> Capacity {
+        Capacity { window: self.settings.window_of(&self.name), room: self.first_limit() }
+    }
+
+    fn tokens(&self, request: &Request<'_>) -> u64 {
+        let messages = spell::messages(request.messages, self.preset.echo);
+        let estimate = self.estimate(request, &messages);
+        self.learnt().meter.prompt_tokens(estimate)
+    }
+
     fn ask<'a>(&'a self, request: Request<'a>, on: On<'a>) -> BoxFuture<'a, Result<Reply, QueryError>> {
         Box::pin(self.grown(request, on))
     }
@@ -86,9 +96,8 @@ impl Client {
     async fn grown(&self, request: Request<'_>, on: On<'_>) -> Result<Reply, QueryError> {
         let fitted = images::fitted(request.messages, &self.settings, &self.name);
         let messages = spell::messages(&fitted, self.preset.echo);
-        let prompt: f64 = messages.iter().map(|message| estimate(&spell::countable(message)) + 4.0).sum::<f64>()
-            + self.tools_estimate(&request);
-        let mut limit = self.growth.initial_max_tokens.min(self.growth.max_tokens_limit);
+        let prompt = self.estimate(&request, &messages);
+        let mut limit = self.first_limit();
         let mut spent = Usage { measured: true, ..Usage::default() };
         for round in 0_u32.. {
             let (raw, sent) = self.exchange(&request, &messages, limit, on).await?;
@@ -96,12 +105,14 @@ impl Client {
                 on(Delta::Notice(format!("the cassette differs from what is asked: {drift}")));
             }
             let tools = self.tools_estimate(&request);
-            if self.dropped_tools(&raw, prompt - tools, tools) {
+            if request.model.is_some() {
+                // Another model counts in its own way.
+            } else if self.dropped_tools(&raw, prompt - tools, tools) {
                 self.settle(Channel::Text, "the server counted the conversation without them", on);
             } else {
                 self.notice_cut(&raw, prompt, on);
             }
-            spent.add(&self.count(&raw, prompt));
+            spent.add(&self.count(&raw, prompt, &request));
             let next = limit.saturating_mul(2).min(self.growth.max_tokens_limit);
             // Where the server itself bounds the limit, asking again gives the same again.
             let can_grow = round < self.growth.max_retries && next > limit && sent == limit;
@@ -125,7 +136,7 @@ impl Client {
             state: read.state,
             finish: raw.finish.clone().unwrap_or_default(),
             usage,
-            cost_usd: self.settings.prices.get(&self.name).map(|price| price.cost(&usage)),
+            cost_usd: self.settings.prices.get(self.asked(request)).map(|price| price.cost(&usage)),
         }
     }
 
@@ -148,10 +159,24 @@ impl Client {
         )));
     }
 
-    fn count(&self, raw: &Raw, prompt: f64) -> Usage {
+    fn count(&self, raw: &Raw, prompt: f64, request: &Request<'_>) -> Usage {
         let calls: f64 = raw.calls.iter().map(|call| estimate(&call.arguments) + estimate(&call.name) + 8.0).sum();
         let completion = estimate(&raw.text) + estimate(&raw.thinking) + calls;
-        self.learnt().meter.read(raw.usage, prompt, completion)
+        let mut learnt = self.learnt();
+        // Another model counts in its own way.
+        let mut other = learnt.meter;
+        let meter = if request.model.is_some() { &mut other } else { &mut learnt.meter };
+        meter.read(raw.usage, prompt, completion)
+    }
+
+    /// What a request sends, by our own estimate, uncorrected.
+    fn estimate(&self, request: &Request<'_>, messages: &[Value]) -> f64 {
+        let of = |message: &Value| estimate(&spell::countable(message)) + 4.0;
+        messages.iter().map(of).sum::<f64>() + self.tools_estimate(request)
+    }
+
+    fn first_limit(&self) -> u64 {
+        self.growth.initial_max_tokens.min(self.growth.max_tokens_limit)
     }
 
     fn tools_estimate(&self, request: &Request<'_>) -> f64 {
@@ -164,7 +189,7 @@ impl Client {
     /// The body of a request. What never changes stands first, the limit last.
     fn body(&self, request: &Request<'_>, messages: &[Value], spelling: Spelling, limit: u64) -> Value {
         let mut body = Map::new();
-        body.insert("model".into(), self.name.clone().into());
+        body.insert("model".into(), self.asked(request).into());
         if self.channel() == Channel::Native && !request.tools.is_empty() {
             body.insert("tools".into(), spell::tools(request.tools).into());
         }
@@ -181,6 +206,10 @@ impl Client {
         }
         body.insert(spelling.limit.name().into(), limit.into());
         Value::Object(body)
+    }
+
+    fn asked<'a>(&'a self, request: &Request<'a>) -> &'a str {
+        request.model.unwrap_or(&self.name)
     }
 
     fn learnt(&self) -> std::sync::MutexGuard<'_, Learnt> {

@@ -73,7 +73,7 @@ fn ask(client: &Client, messages: &[Message]) -> (Result<Reply, QueryError>, Vec
     let reply = {
         let on = |delta| told.lock().unwrap().push(delta);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(client.ask(Request { messages, tools: &tools }, &on))
+        runtime.block_on(client.ask(Request { messages, tools: &tools, model: None }, &on))
     };
     (reply, told.into_inner().unwrap())
 }

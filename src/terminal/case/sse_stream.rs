@@ -48,7 +48,7 @@ pub fn thinking(reply: &Reply) -> String {
 /// An error in the words of the cases.
 pub fn failed(error: &QueryError) -> Value {
     let (retryable, code) = match error {
-        QueryError::Refused { code, .. } => (false, *code),
+        QueryError::Refused { code, .. } | QueryError::TooLong { code, .. } => (false, *code),
         QueryError::Unavailable { code, .. } => (true, *code),
         QueryError::Cassette { .. } => (false, None),
     };

@@ -43,6 +43,14 @@ impl Frontend for Person {
     }
 }
 
+struct Nobody;
+
+impl Delegate for Nobody {
+    fn delegate<'s>(&'s self, _call: &'s ToolCall) -> LocalBoxFuture<'s, Answer> {
+        Box::pin(ready(Answer::failed("nobody")))
+    }
+}
+
 fn tools() -> Vec<Box<dyn Tool>> {
     let edit = Answer::done("ok").with_detail(json!({ "files": ["a.rs"] }));
     vec![
@@ -90,6 +98,7 @@ async fn ran(mode: Mode, decision: Decision, reply: &Reply, cancel: Cancellation
         guard: &Guard::default(),
         hooks: &Hooks::default(),
         snapshots: None,
+        helpers: &Nobody,
         texts: &crate::texts::EN,
         cancel: &cancel,
     };

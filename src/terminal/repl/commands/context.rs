@@ -1,44 +1,49 @@
-//! `/context`: what the next request would carry, by kind.
+//! `/context`: what the next request would carry, by role and part.
 
 use super::{Bench, Command, Flow};
 use crate::activity::thousands;
 use selfsmith_agent::message::{Message, Part, Role};
-use selfsmith_agent::texts::fill;
+use selfsmith_agent::query::Request;
+use selfsmith_agent::session::Session;
+use selfsmith_agent::texts::{Texts, fill};
 
 /// The command.
 pub const COMMAND: Command = Command { name: "context", about: |texts| texts.about_context, run };
 
 fn run(bench: &mut Bench<'_>, _rest: &str) -> Flow {
     let texts = bench.texts;
-    let messages = bench.session.messages();
-    let of = |wanted: &dyn Fn(&Message, &Part) -> bool| {
-        let parts = messages.iter().flat_map(|message| message.parts.iter().map(move |part| (message, part)));
-        parts.filter(|(message, part)| wanted(message, part)).map(|(_, part)| tokens(part)).sum::<u64>()
-    };
-    let is_result = |part: &Part| matches!(part, Part::Result(_));
-    let rows = [
-        (texts.context_system, of(&|message, _| message.role == Role::System)),
-        (texts.context_person, of(&|message, part| message.role == Role::User && !is_result(part))),
-        (texts.context_model, of(&|message, _| message.role == Role::Assistant)),
-        (texts.context_results, of(&|_, part| is_result(part))),
-    ];
-    let total: u64 = rows.iter().map(|(_, tokens)| tokens).sum();
-    for (name, tokens) in rows {
+    let session = &*bench.session;
+    for (name, tokens) in rows(session, texts).into_iter().filter(|(_, tokens)| *tokens > 0) {
         (bench.say)(&format!("  {name:<20} ~{}", thousands(tokens)));
     }
-    let count = messages.len().to_string();
-    (bench.say)(&fill(texts.context_total, &[("tokens", &thousands(total)), ("messages", &count)]));
+    let count = session.messages().len().to_string();
+    (bench.say)(&fill(texts.context_total, &[("tokens", &thousands(session.tokens())), ("messages", &count)]));
+    let window = session.parts().model.capacity().window;
+    let values = [("most", thousands(session.most_tokens())), ("window", thousands(window))];
+    (bench.say)(&fill(texts.context_limit, &values.each_ref().map(|(name, value)| (*name, value.as_str()))));
     Flow::Stay
 }
 
-/// An estimate: a token for four bytes of ASCII, one for each other character.
-fn tokens(part: &Part) -> u64 {
-    let text = match part {
-        Part::Text { text } | Part::Thinking { text } => text.clone(),
-        Part::Result(result) => result.text.clone(),
-        Part::Call(call) => serde_json::Value::Object(call.arguments.clone()).to_string(),
-        Part::Image { .. } => return 1000,
+fn rows(session: &Session, texts: &'static Texts) -> Vec<(&'static str, u64)> {
+    let parts = session.parts();
+    let weigh = |messages: &[Message]| parts.model.tokens(&Request { messages, tools: &[], model: None });
+    let summary = session.summarised();
+    let of = |wanted: &dyn Fn(Role, &Part) -> bool| {
+        let of_message = |message: &Message| {
+            let own = message.parts.iter().filter(|part| wanted(message.role, part)).cloned().collect::<Vec<_>>();
+            if own.is_empty() { 0 } else { weigh(&[Message { role: message.role, parts: own }]) }
+        };
+        session.messages().iter().filter(|message| Some(*message) != summary).map(of_message).sum::<u64>()
     };
-    let ascii = text.chars().filter(char::is_ascii).count() as u64;
-    ascii.div_ceil(4) + text.chars().filter(|c| !c.is_ascii()).count() as u64
+    let tools = parts.model.tokens(&Request { messages: &[], tools: &parts.specs, model: None });
+    let is_said = |part: &Part| !matches!(part, Part::Result(_) | Part::Call(_));
+    vec![
+        (texts.context_system, of(&|role, _| role == Role::System)),
+        (texts.context_tools, tools),
+        (texts.context_summary, summary.map_or(0, |message| weigh(std::slice::from_ref(message)))),
+        (texts.context_person, of(&|role, part| role == Role::User && is_said(part))),
+        (texts.context_model, of(&|role, part| role == Role::Assistant && is_said(part))),
+        (texts.context_calls, of(&|_, part| matches!(part, Part::Call(_)))),
+        (texts.context_results, of(&|_, part| matches!(part, Part::Result(_)))),
+    ]
 }

@@ -3,6 +3,7 @@
 mod add_dir;
 mod approval;
 mod clear;
+mod compact;
 mod config;
 mod context;
 mod cost;
@@ -87,6 +88,7 @@ pub const TABLE: &[Command] = &[
     add_dir::COMMAND,
     approval::COMMAND,
     clear::COMMAND,
+    compact::COMMAND,
     config::COMMAND,
     context::COMMAND,
     cost::COMMAND,

@@ -23,7 +23,7 @@ fn run(bench: &mut Bench<'_>, _rest: &str) -> Flow {
             (bench.say)(bench.texts.went_back);
             if bench.session.parts().snapshots.is_some() {
                 // What those prompts changed in the workspace goes back with them.
-                let since = What::Since { session: bench.session.id(), message: prompt.before };
+                let since = What::Since { session: bench.session.id(), message: prompt.place };
                 super::undo::take_back(bench, since, Doubtful::Leave);
             }
             Flow::Fill(prompt.text.clone())

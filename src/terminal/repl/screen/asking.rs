@@ -6,7 +6,7 @@ use super::super::rules::{Rules, rule_for};
 use super::view::styled;
 use super::{Screen, Whereabouts};
 use crate::activity;
-use crate::clean::clean;
+use crate::clean::{clean, one_line};
 use console::Style;
 use futures::future::BoxFuture;
 use selfsmith_agent::approve::dangers;
@@ -64,6 +64,24 @@ impl Frontend for Screen {
             }
         })
     }
+
+    fn go_on<'a>(&'a self, name: &'a str, call: Option<&'a ToolCall>) -> BoxFuture<'a, Decision> {
+        if !self.asks {
+            return Box::pin(async { Decision::Nobody });
+        }
+        let about = call.map(|call| one_line(&activity::about(call), ABOUT_COLUMNS)).unwrap_or_default();
+        let title = fill(self.texts.may_it_circle, &[("name", name), ("about", &about)]);
+        let question = Question { choices: self.yes_or_no(), ..Question::line(title, Words::Answer) };
+        self.state().waiting = None;
+        Box::pin(async move {
+            match self.ask(question).await {
+                Reply::Chosen(0) => Decision::Allow,
+                Reply::Chosen(_) => Decision::Deny { why: String::new() },
+                Reply::Said(why) => Decision::Deny { why },
+                Reply::Cancelled => Decision::Nobody,
+            }
+        })
+    }
 }
 
 impl Screen {
@@ -87,16 +105,21 @@ impl Screen {
     }
 
     fn permission(&self, call: &ToolCall, rule: Option<&str>) -> Question {
-        let choice = |item: &str, words| Choice { words, ..Choice::new(item, "") };
-        let mut choices = vec![
-            choice(self.texts.answer_yes, &["y", "yes", "是", "好"]),
-            choice(self.texts.answer_no, &["n", "no", "不", "否"]),
-        ];
+        let mut choices = self.yes_or_no();
         if let Some(rule) = rule {
-            choices.push(choice(&fill(self.texts.answer_always, &[("rule", rule)]), &["a", "always", "总是"]));
+            let always = Choice::new(fill(self.texts.answer_always, &[("rule", rule)]), "");
+            choices.push(Choice { words: &["a", "always", "总是"], ..always });
         }
         let title = fill(self.texts.may_it_run, &[("name", &call.name)]);
         Question { choices, ..Question::line(title, Words::Answer) }
+    }
+
+    fn yes_or_no(&self) -> Vec<Choice> {
+        let choice = |item: &str, words| Choice { words, ..Choice::new(item, "") };
+        vec![
+            choice(self.texts.answer_yes, &["y", "yes", "是", "好"]),
+            choice(self.texts.answer_no, &["n", "no", "不", "否"]),
+        ]
     }
 
     fn is_dangerous(&self, call: &ToolCall) -> bool {

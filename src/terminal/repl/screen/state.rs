@@ -289,7 +289,8 @@ impl State {
             }
             EventKind::CallEnded { result } => {
                 self.waiting = None;
-                match activity::result(self.texts, result, activity::COLUMNS) {
+                let tasks = activity::tasks(result);
+                match tasks.or_else(|| activity::result(self.texts, result, activity::COLUMNS)) {
                     Some(line) => self.faint(&line),
                     None => self.paint(),
                 }

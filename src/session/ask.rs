@@ -1,0 +1,94 @@
+//! Asking the model within a session: what is streamed is told, an interrupt keeps it, a reply is written down.
+
+use super::Session;
+use super::compact::Compacted;
+use super::report::Report;
+use super::stop::Stop;
+use crate::event::EventKind;
+use crate::message::{Message, Role};
+use crate::query::{Delta, QueryError, Reply, Request, State};
+use crate::texts::fill;
+use std::sync::Mutex;
+use tokio_util::sync::CancellationToken;
+
+/// Finish reasons that need no word.
+const ORDINARY_FINISH: &[&str] = &["", "stop", "end_turn", "eos", "tool_calls", "function_call", "length"];
+
+impl Session {
+    /// `None` where the person interrupted. Compacts before the window is full, and once more where the server says that it is.
+    pub(super) async fn ask(&mut self, cancel: &CancellationToken, report: &mut Report) -> Result<Option<Reply>, Stop> {
+        if self.keep_room(cancel, report).await? == Compacted::Interrupted {
+            return Ok(None);
+        }
+        match self.asked(cancel).await {
+            Err(Stop::Query(error @ QueryError::TooLong { .. })) => match self.overflowed(cancel, report).await? {
+                Compacted::Shorter => self.asked(cancel).await,
+                Compacted::Same => Err(Stop::Query(error)),
+                Compacted::Interrupted => Ok(None),
+            },
+            asked => asked,
+        }
+    }
+
+    /// `None` where the person interrupted; what had been streamed by then is kept.
+    async fn asked(&mut self, cancel: &CancellationToken) -> Result<Option<Reply>, Stop> {
+        let streamed = Mutex::new(String::new());
+        let emitter = &self.emitter;
+        let on = |delta: Delta| {
+            if let Ok(mut streamed) = streamed.lock() {
+                match &delta {
+                    Delta::Text(text) => streamed.push_str(text),
+                    Delta::Superseded { .. } => streamed.clear(),
+                    Delta::Thinking(_) | Delta::Retrying { .. } | Delta::Notice(_) => {}
+                }
+            }
+            emitter.emit(event_of(delta));
+        };
+        let request = Request { messages: &self.messages, tools: &self.parts.specs, model: None };
+        let reply = tokio::select! {
+            biased;
+            () = cancel.cancelled() => None,
+            reply = self.parts.model.ask(request, &on) => Some(reply.map_err(Stop::Query)?),
+        };
+        if reply.is_none() {
+            let text = streamed.into_inner().unwrap_or_default();
+            if !text.trim().is_empty() {
+                self.add(Message::text(Role::Assistant, text), &[])?;
+            }
+        }
+        Ok(reply)
+    }
+
+    pub(super) fn replied(&mut self, reply: &Reply) -> Result<(), Stop> {
+        self.add(reply.message.clone(), &reply.calls)?;
+        self.emitter.emit(EventKind::Replied {
+            text: reply.visible.clone(),
+            finish: reply.finish.clone(),
+            usage: reply.usage,
+            cost_usd: reply.cost_usd,
+        });
+        if !ORDINARY_FINISH.contains(&reply.finish.as_str()) {
+            let text = fill(self.parts.texts.unusual_finish, &[("finish", &reply.finish)]);
+            self.emitter.emit(EventKind::Notice { text });
+        }
+        Ok(())
+    }
+}
+
+/// Why a reply is not whole, if it is not.
+pub(super) fn cut(reply: &Reply) -> Option<&str> {
+    match &reply.state {
+        State::Complete => None,
+        State::Truncated { why } => Some(why),
+    }
+}
+
+fn event_of(delta: Delta) -> EventKind {
+    match delta {
+        Delta::Text(text) => EventKind::TextDelta { text },
+        Delta::Thinking(text) => EventKind::ThinkingDelta { text },
+        Delta::Retrying { attempt, wait_ms, why } => EventKind::Retrying { attempt, wait_ms, why },
+        Delta::Superseded { why } => EventKind::Superseded { why },
+        Delta::Notice(text) => EventKind::Notice { text },
+    }
+}

@@ -1,0 +1,82 @@
+//! Keeping a prompt within its limits, and saying which one ended it.
+
+use super::Session;
+use super::report::Report;
+use crate::ending::Ending;
+use crate::event::EventKind;
+use crate::query::Reply;
+use crate::texts::fill;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+impl Session {
+    /// Work as long as there is time.
+    pub(super) async fn in_time(&mut self, text: &str, cancel: &CancellationToken, report: &mut Report) -> Ending {
+        let time = self.parts.settings.limits.time_s.and_then(|time| Duration::try_from_secs_f64(time).ok());
+        let own = cancel.child_token();
+        let worked = {
+            let work = self.work(text, &own, report);
+            tokio::pin!(work);
+            let over = async {
+                match time {
+                    Some(time) => tokio::time::sleep(time).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                biased;
+                worked = &mut work => worked,
+                () = over => {
+                    // As for a person's interrupt: what runs is ended, and every call gets its result.
+                    own.cancel();
+                    work.await
+                }
+            }
+        };
+        match worked {
+            Ok(Ending::Interrupted) if !cancel.is_cancelled() => Ending::MaxTime,
+            Ok(ending) => ending,
+            Err(stop) => {
+                let (ending, text) = stop.told();
+                self.emitter.emit(EventKind::Problem { text });
+                ending
+            }
+        }
+    }
+
+    /// Turns that are left, for itself and for the tree of agents.
+    pub(super) fn left(&self, report: &Report) -> u32 {
+        let own = self.parts.settings.max_turns.max(1).saturating_sub(report.turns);
+        self.budget.as_ref().map_or(own, |budget| budget.left().min(own))
+    }
+
+    /// Whether a limit of the prompt is reached.
+    pub(super) fn spent(&self, report: &Report) -> bool {
+        self.left(report) == 0 || self.budget.as_ref().is_some_and(|budget| budget.over().is_some())
+    }
+
+    /// Count a reply.
+    pub(super) fn spend(&self, reply: &Reply, report: &mut Report) {
+        report.count(reply);
+        self.budget.iter().for_each(|budget| budget.count(&reply.usage, reply.cost_usd));
+    }
+
+    pub(super) fn say_ending(&self, ending: Ending) {
+        let texts = self.parts.texts;
+        let limits = &self.parts.settings.limits;
+        let limit = |text, limit: Option<String>| fill(text, &[("limit", &limit.unwrap_or_default())]);
+        let text = match ending {
+            Ending::Looping => texts.going_in_circles.to_owned(),
+            Ending::MaxTokens => limit(texts.tokens_ran_out, limits.tokens.map(|limit| limit.to_string())),
+            Ending::MaxCost => limit(texts.money_ran_out, limits.cost_usd.map(|limit| limit.to_string())),
+            Ending::MaxTime => limit(texts.time_ran_out, limits.time_s.map(|limit| limit.to_string())),
+            Ending::Unfinished => texts.maybe_unfinished.to_owned(),
+            Ending::Truncated => texts.reply_cut_off.to_owned(),
+            Ending::MaxTurns => {
+                fill(texts.turns_ran_out, &[("turns", &self.parts.settings.max_turns.max(1).to_string())])
+            }
+            _ => return,
+        };
+        self.emitter.emit(EventKind::Notice { text });
+    }
+}
