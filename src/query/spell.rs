@@ -68,6 +68,10 @@ pub fn tools(tools: &[ToolSpec]) -> Vec<Value> {
 /// every request.
 fn said(schema: &Value) -> Value {
     let mut schema = schema.clone();
+    let nothing = schema.get("required").and_then(Value::as_array).is_some_and(Vec::is_empty);
+    if let Some(whole) = schema.as_object_mut().filter(|_| nothing) {
+        whole.remove("required");
+    }
     let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
     for property in properties.into_iter().flat_map(|all| all.values_mut()) {
         if let Some(property) = property.as_object_mut() {

@@ -38,7 +38,7 @@ impl Tool for GlobSearch {
             "type": "object",
             "properties": {
                 "pattern": { "type": "string", "minLength": 1, "description": "glob such as src/**/*.rs; without a slash it is about the name alone, in any folder" },
-                "path": { "type": "string", "description": "folder to search in" },
+                "path": { "type": "string", "description": "folder" },
             },
             "required": ["pattern"],
         })

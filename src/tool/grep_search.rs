@@ -166,11 +166,11 @@ impl Tool for GrepSearch {
         json!({
             "type": "object",
             "properties": {
-                "pattern": { "type": "string", "minLength": 1, "description": "in Rust's syntax, for one line; escape ( [ . { to mean them" },
-                "path": { "type": "string", "description": "file or folder to search in" },
+                "pattern": { "type": "string", "minLength": 1, "description": "Rust's syntax, one line" },
+                "path": { "type": "string", "description": "file or folder" },
                 "glob": { "type": "string", "description": "only such files: **/*.rs" },
                 "ignore_case": { "type": "boolean" },
-                "context": { "type": "integer", "description": "lines around each, at most 10" },
+                "context": { "type": "integer", "description": "lines around, at most 10" },
                 "max_matches": { "type": "integer", "description": "default 100" },
             },
             "required": ["pattern"],

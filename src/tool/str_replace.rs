@@ -147,7 +147,7 @@ impl Tool for StrReplace {
                 "path": { "type": "string", "minLength": 1 },
                 "old": old,
                 "new": text,
-                "replace_all": { "type": "boolean", "description": "every occurrence of each `old`, not just one" },
+                "replace_all": { "type": "boolean", "description": "every occurrence, not just one" },
                 "edits": {
                     "type": "array",
                     "description": "further ones in order, in another file where `path` is given; all or none",
