@@ -133,8 +133,9 @@ impl Proposer for Agent {
                 });
             }
         };
-        // docs/contract.md, exit codes: done; unfinished; turns ran out; reply cut off. The files are there to be judged.
-        if matches!(code, 0 | 6 | 7 | 8) {
+        // docs/contract.md, exit codes: done; unfinished; turns ran out; reply cut off; in circles; tokens, money or time ran
+        // out. The files are there to be judged.
+        if matches!(code, 0 | 6..=8 | 11..=14) {
             if code != 0 {
                 report(Progress::Notice {
                     text: format!("the agent ended without `done` (exit {code}); its files are judged"),
