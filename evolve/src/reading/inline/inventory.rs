@@ -79,7 +79,7 @@ impl Item {
 pub struct Place {
     /// Its number, from 1.
     pub line: usize,
-    /// What it says, without the blanks around it.
+    /// What it says, without the blanks around it and without a brace at its end.
     pub text: String,
 }
 
@@ -285,6 +285,8 @@ impl Walk<'_> {
 
     fn mark(&mut self, mark: Mark, line: usize) {
         let text = line.checked_sub(1).and_then(|at| self.lines.get(at)).map_or("", |text| text.trim());
+        // Two conditions that become one take the brace to another line: `if a {` is `if a` then.
+        let text = text.strip_suffix('{').map_or(text, str::trim_end);
         let places = self.inventory.marks.entry((self.file.to_owned(), mark)).or_default();
         places.push(Place { line, text: text.to_owned() });
     }

@@ -396,3 +396,14 @@ fn a_file_that_could_not_be_read_may_be_mended_above_its_tests() {
         assert!(matches!(whats(&now(&weaker))[..], [What::Unreadable { .. }]), "{weaker}");
     }
 }
+
+#[test]
+fn two_conditions_that_become_one_are_not_new() {
+    let code =
+        |condition: &str, end: &str| format!("pub fn x(n: u8) {{\n    {condition}\n        f();\n    {end}\n}}\n{LIB}");
+    let base = files(&[("src/lib.rs", &code("if cfg!(debug_assertions) {\n    if n == 1 {", "}}"))]);
+    let now = files(&[("src/lib.rs", &code("if cfg!(debug_assertions)\n        && n == 1 {", "}"))]);
+    assert_eq!(whats(&compare(&base, &now)), Vec::<&What>::new());
+    let more = files(&[("src/lib.rs", &code("if cfg!(debug_assertions) && n == 1 {", "}"))]);
+    assert_eq!(whats(&compare(&base, &more)), [&What::Marked(Mark::AsksForTest)]);
+}
