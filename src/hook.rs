@@ -6,7 +6,7 @@
 
 use crate::message::{ToolCall, ToolResult};
 use globset::Glob;
-use selfsmith_sandbox::{Cancel, End, Environment, Finished, Job, Limits, Program, Walls, run};
+use selfsmith_sandbox::{Cancel, CancelOnDrop, End, Environment, Finished, Job, Limits, Program, Walls, run};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::ffi::OsString;
@@ -108,8 +108,9 @@ impl Hooks {
             limits: Limits { wall: Duration::from_secs(hook.timeout_s), output: SAID, ..Limits::default() },
             walls: Walls::None,
         };
-        let (environment, guard) = (self.environment.clone(), CancelOnDrop::default());
-        let cancel = guard.0.clone();
+        let (environment, cancel) = (self.environment.clone(), Cancel::default());
+        // Ends what runs when nobody waits for it any more.
+        let _guard = CancelOnDrop::new(cancel.clone());
         let ran = tokio::task::spawn_blocking(move || run(&job, &environment, &cancel, &mut |_, _| {})).await;
         match ran {
             Ok(Ok(finished)) => Ok(finished),
@@ -144,16 +145,6 @@ fn every() -> String {
 
 const fn half_a_minute() -> u64 {
     30
-}
-
-/// Ends what runs when nobody waits for it any more.
-#[derive(Debug, Default)]
-struct CancelOnDrop(Cancel);
-
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        self.0.cancel();
-    }
 }
 
 #[cfg(test)]

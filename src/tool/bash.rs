@@ -16,7 +16,7 @@ use crate::snapshot::Job;
 use command::Shell;
 use futures::future::BoxFuture;
 use jobs::{LIFE, Running};
-use selfsmith_sandbox::{Cancel, End};
+use selfsmith_sandbox::{Cancel, CancelOnDrop, End};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
@@ -111,7 +111,7 @@ impl Bash {
             Ok(running) => running,
             Err(why) => return Answer::failed(why),
         };
-        let guard = CancelOnDrop(Some(running.cancel.clone()));
+        let guard = CancelOnDrop::new(running.cancel.clone());
         let ended = running.ended.clone();
         let ended = tokio::select! {
             ended = running.ended.wait_for(Option::is_some) => ended.map(|ended| ended.clone()).ok().flatten(),
@@ -145,14 +145,14 @@ impl Bash {
     }
 
     /// Its time is over: it goes on as a job. That is no success yet, so that a `done` beside it does not count.
-    fn left_running(&self, running: Running, patience: Duration, mut guard: CancelOnDrop) -> Answer {
+    fn left_running(&self, running: Running, patience: Duration, guard: CancelOnDrop) -> Answer {
         let news = running.news(self.shell().output_bytes());
         let seconds = patience.as_secs();
         let number = match self.jobs.adopt(running) {
             Ok(number) => number,
             Err(why) => return Answer::failed(format!("{news}[ended after {seconds} s: {why}]\n")),
         };
-        guard.0 = None;
+        guard.release();
         let note = format!(
             "[still running after {seconds} s: it goes on as job {number}. With the tool job: wait for it, read what it \
              says, or end it if it hangs]\n"
@@ -269,18 +269,6 @@ pub(super) fn seconds(text: &str) -> Result<Duration, String> {
         return Err(wrong());
     }
     Duration::try_from_secs_f64(seconds).map_err(|_| wrong())
-}
-
-/// Ends what runs when nobody waits for it any more.
-#[derive(Debug)]
-struct CancelOnDrop(Option<Cancel>);
-
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        if let Some(cancel) = &self.0 {
-            cancel.cancel();
-        }
-    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::{Answer, Effect, Surroundings, Tool, Walled};
 use futures::future::BoxFuture;
 use selfsmith_repo::Caller;
 use selfsmith_repo::person::{Committed, PersonError, Warning, WorkTree};
-use selfsmith_sandbox::Cancel;
+use selfsmith_sandbox::{Cancel, CancelOnDrop};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -80,8 +80,9 @@ impl Tool for Commit {
             let message = text("message");
             let paths: Vec<String> =
                 text("paths").lines().map(str::trim).filter(|path| !path.is_empty()).map(str::to_owned).collect();
-            let (this, guard) = (self.clone(), CancelOnDrop::default());
-            let cancel = guard.0.clone();
+            let (this, cancel) = (self.clone(), Cancel::default());
+            // Ends git and its hooks when nobody waits for them any more.
+            let _guard = CancelOnDrop::new(cancel.clone());
             let done = tokio::task::spawn_blocking(move || this.commit(&message, &paths, &cancel)).await;
             match done {
                 Ok(Ok(committed)) => told(&committed),
@@ -98,16 +99,6 @@ fn told(committed: &Committed) -> Answer {
         text.push_str(&format!(" {path} holds a repository of its own and was left out."));
     }
     Answer::done(text).with_detail(json!({ "commit": committed.id }))
-}
-
-/// Ends git and its hooks when nobody waits for them any more.
-#[derive(Debug, Default)]
-struct CancelOnDrop(Cancel);
-
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        self.0.cancel();
-    }
 }
 
 #[cfg(test)]

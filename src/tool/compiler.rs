@@ -8,7 +8,7 @@ use super::bash::{AtLimit, Bash};
 use super::files::Files;
 use super::{Answer, Surroundings};
 use crate::message::Outcome;
-use selfsmith_sandbox::{Cancel, End};
+use selfsmith_sandbox::{Cancel, CancelOnDrop, End};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeSet, HashMap};
@@ -112,8 +112,9 @@ pub async fn checked(files: &Arc<Files>, mut answer: Answer) -> Answer {
     }
     let names = answer.detail.get("files").and_then(Value::as_array).into_iter().flatten();
     let names: Vec<String> = names.filter_map(|name| Some(name.as_str()?.to_owned())).collect();
-    let guard = CancelOnDrop(Cancel::default());
-    let (files, cancel) = (Arc::clone(files), guard.0.clone());
+    let (files, cancel) = (Arc::clone(files), Cancel::default());
+    // Ends cargo when nobody waits for it any more.
+    let _guard = CancelOnDrop::new(cancel.clone());
     let say = move || files.compiler().and_then(|compiler| compiler.say(&names, &cancel));
     let said = match tokio::runtime::Handle::try_current() {
         Ok(runtime) => runtime.spawn_blocking(say).await.ok().flatten(),
@@ -123,15 +124,6 @@ pub async fn checked(files: &Arc<Files>, mut answer: Answer) -> Answer {
         answer.text = format!("{}\n{said}", answer.text.trim_end_matches('\n'));
     }
     answer
-}
-
-/// Ends cargo when nobody waits for it any more.
-struct CancelOnDrop(Cancel);
-
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        self.0.cancel();
-    }
 }
 
 /// The nearest manifest above a file, not above the root.

@@ -41,7 +41,7 @@ mod watch;
 mod workspace;
 
 pub use attended::attended;
-pub use cancel::Cancel;
+pub use cancel::{Cancel, CancelOnDrop};
 pub use entry::{entry, stdout_was_closed};
 pub use environment::is_secret_name;
 pub use error::SandboxError;
