@@ -3,193 +3,34 @@
 //! It reads no environment and no clock: whoever calls passes both in. Nothing is imported from here but by the program.
 
 mod door;
+mod error;
+mod given;
 
-use crate::approve::{Guard, Mode, Rules};
-use crate::ending::Ending;
+pub use error::WireError;
+pub use given::{Around, Cassette, Choices, Which};
+
+use crate::approve::Guard;
 use crate::frontend::{Frontend, Redacted};
-use crate::hook::{self, Hooks};
+use crate::hook::Hooks;
 use crate::prompt::{self, PromptError, Prompts, ToolText};
 use crate::query::channels::Memory;
-use crate::query::client::{self, Client, ConnectionError};
+use crate::query::client::{Client, ConnectionError};
 use crate::query::settings::{ChannelChoice, Growth, Settings as ModelSettings};
-use crate::query::tape::{OnDrift, Tape};
+use crate::query::tape::Tape;
 use crate::query::{Model, ToolSpec, text_channel};
 use crate::redact::Redactor;
-use crate::session::{self, Clock, Crew, Helpers, Ids, Log, LogError, MakeCrew, Parts, Session};
-use crate::snapshot::{self, Keeper};
-use crate::texts::{Texts, fill};
-use crate::tool::compiler::CheckEdits;
+use crate::session::{self, Crew, Helpers, Log, LogError, MakeCrew, Parts, Session};
+use crate::snapshot::Keeper;
+use crate::texts::fill;
 use crate::tool::{self, Tool};
-use crate::turn;
 use selfsmith_cassette::{self as cassette, CassetteError, Header, Normaliser, Player, Recorder};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What settings decide.
-#[derive(Debug, Clone)]
-pub struct Choices {
-    /// Which model, and how it is reached.
-    pub model: ModelSettings,
-    /// How replies that are cut off grow.
-    pub growth: Growth,
-    /// Limits of the loop.
-    pub turn: turn::Settings,
-    /// How the conversation is compacted.
-    pub memory: session::Settings,
-    /// What may be done without a question.
-    pub mode: Mode,
-    /// Rules about commands.
-    pub rules: Rules,
-    /// What the person has run before and after calls.
-    pub hooks: hook::Settings,
-    /// How commands run.
-    pub bash: tool::bash::Settings,
-    /// How pages of the web are fetched.
-    pub fetch: tool::fetch_url::Settings,
-    /// Whether the compiler is asked after edits.
-    pub check_edits: CheckEdits,
-    /// How snapshots are kept.
-    pub snapshots: snapshot::Settings,
-    /// The project's own check of edits.
-    pub check: session::check::Check,
-    /// Where they are kept; below it a folder for each workspace.
-    pub snapshots_root: Option<PathBuf>,
-    /// Where sessions are written down; below it a folder for each workspace.
-    pub sessions: Option<PathBuf>,
-}
-
-/// What is done with the model's traffic.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Cassette {
-    /// Nothing.
-    #[default]
-    Off,
-    /// It is recorded to a new file.
-    Record(PathBuf),
-    /// It comes from a file.
-    Replay {
-        /// The file.
-        path: PathBuf,
-        /// What a difference means.
-        drift: OnDrift,
-    },
-}
-
-/// What the program found around it.
-pub struct Around {
-    /// Root of the workspace, links resolved.
-    pub root: PathBuf,
-    /// Variables of the environment that are text.
-    pub environment: BTreeMap<String, String>,
-    /// All variables of the environment, as they are.
-    pub variables: Vec<(OsString, OsString)>,
-    /// Where prompts come from.
-    pub prompts: prompt::Source,
-    /// What the model is told of the machine.
-    pub told: prompt::Surroundings,
-    /// Time and chance for the model client.
-    pub chance: client::Surroundings,
-    /// The time.
-    pub clock: Clock,
-    /// Fresh ids, ordered by time.
-    pub ids: Ids,
-    /// The language.
-    pub texts: &'static Texts,
-    /// Folders beside the root that the person opened.
-    pub more: tool::paths::More,
-    /// Where sets of edits are written down before they are made; below it a folder for each workspace.
-    pub edits: Option<PathBuf>,
-    /// Where it is remembered which channel each model takes.
-    pub channels: Option<PathBuf>,
-}
-
-impl Around {
-    fn for_tools(&self, choices: &Choices) -> tool::Surroundings {
-        tool::Surroundings {
-            root: self.root.clone(),
-            environment: self.variables.clone(),
-            bash: choices.bash.clone(),
-            more: self.more.clone(),
-            journal: self.edits.as_deref().map(|folder| self::folder(folder, &self.root)),
-            fetch: choices.fetch.clone(),
-            door: Some(Arc::new(door::Web(choices.model.clone()))),
-            check_edits: choices.check_edits,
-        }
-    }
-}
-
 /// A model and the system prompt for it.
 pub type WithPrompt = (Box<dyn Model>, String);
-
-/// Which session.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Which {
-    /// A new one.
-    New,
-    /// That one, or the workspace's last.
-    Resumed(Option<String>),
-    /// A copy of that one, or of the workspace's last, which goes its own way.
-    Forked(Option<String>),
-}
-
-/// Why no session can be made.
-#[derive(Debug, thiserror::Error)]
-pub enum WireError {
-    /// A prompt is wrong.
-    #[error(transparent)]
-    Prompt(#[from] PromptError),
-    /// The model cannot be reached with these settings.
-    #[error(transparent)]
-    Connection(#[from] ConnectionError),
-    /// The cassette cannot be used.
-    #[error(transparent)]
-    Cassette(#[from] CassetteError),
-    /// The record cannot be used.
-    #[error(transparent)]
-    Log(#[from] LogError),
-    /// A limit of money without a price.
-    #[error("keep the limit of {limit} dollars: no price of {model} is known")]
-    NoPrice {
-        /// The limit.
-        limit: f64,
-        /// The model.
-        model: String,
-    },
-    /// There is no place for records.
-    #[error("find a folder for sessions")]
-    NoFolder,
-}
-
-impl WireError {
-    /// What to do next.
-    pub fn hint(&self) -> String {
-        match self {
-            Self::Prompt(error) => error.hint().to_owned(),
-            Self::Connection(error) => error.hint(),
-            Self::Cassette(error) => error.hint().to_owned(),
-            Self::Log(error) => error.hint().to_owned(),
-            Self::NoPrice { model, .. } => {
-                format!(
-                    "write it into the settings, `model: {{prices: {{{model}: {{input: …, output: …}}}}}}`, or leave the limit out"
-                )
-            }
-            Self::NoFolder => "set HOME or XDG_STATE_HOME".to_owned(),
-        }
-    }
-
-    /// How the program ends over it.
-    pub const fn ending(&self) -> Ending {
-        match self {
-            Self::Prompt(_) | Self::Connection(_) | Self::NoPrice { .. } => Ending::Config,
-            Self::Cassette(_) => Ending::Usage,
-            Self::Log(LogError::Missing { .. }) => Ending::Usage,
-            Self::Log(_) | Self::NoFolder => Ending::Failed,
-        }
-    }
-}
 
 /// Takes secrets out of whatever is written down: every variable whose name says that it holds one.
 pub fn redactor(environment: &BTreeMap<String, String>) -> Redactor {
@@ -431,63 +272,4 @@ fn tool_texts(specs: &[ToolSpec]) -> Vec<ToolText> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::query::text_channel::{Finish, parse};
-
-    fn all_specs() -> Vec<ToolSpec> {
-        let prompts = Prompts::load(prompt::Source::Embedded).expect("the built-in prompts are sound");
-        specs(&tool::table(&tool::Surroundings::default()), &prompts).expect("every tool has its text")
-    }
-
-    #[test]
-    fn every_form_that_the_prompt_shows_is_a_call_that_the_parser_takes() {
-        let specs = all_specs();
-        assert!(specs.len() >= 5, "{} tools", specs.len());
-        for spec in &specs {
-            let form = text_channel::form(spec).replace('…', "x");
-            let parsed = parse(&form, Finish::Whole, &specs);
-            let names: Vec<&str> = parsed.calls.iter().map(|call| call.name.as_str()).collect();
-            assert_eq!((names, parsed.refusals.len()), (vec![spec.name], 0), "{form}");
-        }
-    }
-
-    #[test]
-    fn tools_are_sorted_and_their_names_and_aliases_are_unique() {
-        let specs = all_specs();
-        let names: Vec<&str> = specs.iter().map(|spec| spec.name).collect();
-        assert!(names.is_sorted(), "{names:?}");
-        let mut all: Vec<&str> = specs.iter().flat_map(|spec| [&[spec.name], spec.aliases].concat()).collect();
-        let count = all.len();
-        all.sort_unstable();
-        all.dedup();
-        assert_eq!(all.len(), count);
-    }
-
-    #[test]
-    fn the_fixed_beginning_of_every_request_stays_small() {
-        let prompts = Prompts::load(prompt::Source::Embedded).expect("the built-in prompts are sound");
-        let told = prompt::Surroundings {
-            os: "Linux".to_owned(),
-            shell: "bash".to_owned(),
-            root: "/home/me/project".to_owned(),
-            date: "2026-11-30".to_owned(),
-            notes: Vec::new(),
-        };
-        let specs = all_specs();
-        let size = |channel| prompts.system(channel, &tool_texts(&specs), &told).expect("it renders").len();
-        // About four bytes a token: 2,500 tokens, sent with every request.
-        let tools = serde_json::to_string(&crate::query::spell::tools(&specs)).expect("it is JSON").len();
-        assert!(size("native") + tools < 9_800, "{} and {tools} bytes", size("native"));
-        assert!(size("text") < 9_800, "{} bytes", size("text"));
-    }
-
-    #[test]
-    fn secrets_are_found_by_the_names_of_their_variables() {
-        let environment =
-            [("OPENAI_API_KEY", "abcdefgh1"), ("MONKEY", "not-a-secret"), ("SSH_KEY_PATH", "/home/me/key")];
-        let environment = environment.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-        let redactor = redactor(&environment);
-        assert_eq!(redactor.text("abcdefgh1 not-a-secret /home/me/key"), "[redacted] not-a-secret /home/me/key");
-    }
-}
+mod tests;

@@ -1,7 +1,7 @@
 //! The keeper of a workspace's snapshots: what a session tells it, and what a person asks of it.
 
 use super::changed::Changed;
-use super::entry::{Digest, Entry, Outside, Rel};
+use super::entry::{Digest, Outside, Rel};
 use super::plan::{self, Doubtful};
 use super::record::{Author, Label, Open, OpenFile, Record, Records, undoable};
 use super::restore;
@@ -9,10 +9,10 @@ use super::scan::{self, Rules, ScanError, patterns};
 use super::store::{Store, private_folder};
 use super::terms::{Job, Reach, Remark, Report, SnapshotError, What};
 use super::tree::{Change, Tree};
+use super::turns::{chosen, digest, merged, wanted};
 use super::{Settings, index};
-use std::collections::{BTreeMap, BTreeSet, HashSet, btree_map};
+use std::collections::{BTreeMap, BTreeSet, btree_map};
 use std::fs::File;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -372,64 +372,6 @@ fn news(state: &mut State) -> Option<Remark> {
         .map(|(path, (why, size))| (path, why, size))
         .collect();
     (!news.is_empty()).then_some(Remark::NotKept(news))
-}
-
-/// Changes of the whole workspace, with single files as they were seen before it was looked at.
-fn merged(open: &Open, changes: Vec<Change>, now: impl Fn(&Rel) -> Option<Entry>) -> Vec<Change> {
-    let mut merged: BTreeMap<Rel, Change> = changes.into_iter().map(|change| (change.path.clone(), change)).collect();
-    for (path, before) in open.files.values() {
-        let change = Change { path: path.clone(), before: before.clone(), after: now(path) };
-        if change.before == change.after {
-            merged.remove(path);
-        } else {
-            merged.insert(path.clone(), change);
-        }
-    }
-    merged.into_values().collect()
-}
-
-/// Of changes; a change and its way back are alike.
-fn digest(changes: &[Change]) -> u64 {
-    let of = |path: &Rel, entry: &Option<Entry>| {
-        let mut hasher = DefaultHasher::new();
-        (path, format!("{entry:?}")).hash(&mut hasher);
-        hasher.finish()
-    };
-    let both = |change: &Change| of(&change.path, &change.before) ^ of(&change.path, &change.after);
-    changes.iter().map(both).fold(0, |all, one| all ^ one)
-}
-
-type Undoable<'a> = (&'a Label, Author, &'a [Change]);
-
-/// The turns that are meant, newest first. Doubtful changes that came after them are among them, so that what they touched
-/// is known.
-fn chosen<'a>(turns: Vec<Undoable<'a>>, what: What<'_>, doubtful: Doubtful) -> Vec<Undoable<'a>> {
-    let plain = |author: Author| doubtful == Doubtful::Undo || author == Author::Turn;
-    let Some((last, ..)) = turns.iter().find(|(_, author, _)| plain(*author)).copied() else { return turns };
-    let same_prompt = |label: &Label| label.session == last.session && label.message == last.message;
-    let same_turn = |label: &Label| same_prompt(label) && (label.turn, label.at) == (last.turn, last.at);
-    let wanted = |label: &Label| match what {
-        What::Turn => same_turn(label),
-        What::Prompt => same_prompt(label),
-        What::Since { session, message } => label.session == session && label.message >= message,
-    };
-    let Some(oldest) = turns.iter().rposition(|(label, ..)| wanted(label)) else {
-        return Vec::new();
-    };
-    let meant = turns.into_iter().take(oldest + 1).filter(|(label, author, _)| !plain(*author) || wanted(label));
-    meant.collect()
-}
-
-fn wanted(records: &[Record], tree: &Tree) -> HashSet<Digest> {
-    let changes = records
-        .iter()
-        .filter_map(|record| if let Record::Turn { changes, .. } = record { Some(changes) } else { None });
-    let entries = changes.flatten().flat_map(|change| [&change.before, &change.after]).flatten();
-    let nodes = tree.folders.values().flat_map(|folder| &folder.nodes).map(|node| &node.entry);
-    entries
-        .chain(nodes)
-        .filter_map(|entry| if let Entry::File { digest, .. } = entry { Some(*digest) } else { None })
-        .collect()
 }
 
 /// A key that is text, for JSON.

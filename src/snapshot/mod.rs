@@ -20,6 +20,7 @@ mod spot;
 mod store;
 mod terms;
 mod tree;
+mod turns;
 
 pub use entry::{Digest, Entry, Outside, Rel, Stamp};
 pub use keeper::Keeper;

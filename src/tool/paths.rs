@@ -5,16 +5,19 @@
 //! the forgiven name exists. Does not open files.
 
 mod error;
+mod more;
+mod spelling;
 
 pub use error::PathError;
+pub use more::More;
 
 use super::guard::{Guards, Touch};
+use spelling::{candidates, is_home, prepend, shortened, twin};
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
-use std::path::{Component, Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::path::{Path, PathBuf};
 
 /// Links that are followed before giving up, as the kernel does.
 const MAX_LINKS: usize = 40;
@@ -50,33 +53,6 @@ pub struct Place {
     pub absolute: PathBuf,
     /// From the root, with `/`.
     pub relative: String,
-}
-
-/// Folders beside the root that the person opened to this session. Clones are the same folders.
-#[derive(Debug, Clone, Default)]
-pub struct More(Arc<RwLock<Vec<PathBuf>>>);
-
-impl More {
-    /// Open a folder; its path with links resolved.
-    ///
-    /// # Errors
-    /// It is no folder, or cannot be entered.
-    pub fn open(&self, folder: &Path) -> io::Result<PathBuf> {
-        let folder = fs::canonicalize(folder)?;
-        if !folder.is_dir() {
-            return Err(io::ErrorKind::NotADirectory.into());
-        }
-        let mut folders = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        if !folders.contains(&folder) {
-            folders.push(folder.clone());
-        }
-        Ok(folder)
-    }
-
-    /// The folders, links resolved.
-    pub fn all(&self) -> Vec<PathBuf> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
 }
 
 /// The folder that tools work in.
@@ -269,153 +245,5 @@ impl Workspace {
     }
 }
 
-/// The spellings under which a file is looked for, the written one first.
-fn candidates(written: &str) -> Vec<String> {
-    let plain = written.trim();
-    let bare = plain.trim_matches(['"', '\'', '`', '“', '”', '‘', '’']);
-    let mut all = vec![written.to_owned(), plain.to_owned(), bare.to_owned()];
-    if bare.contains('&') {
-        all.push(decoded(bare));
-    }
-    if bare.contains('\\') {
-        all.push(bare.replace('\\', "/"));
-    }
-    all.retain(|one| !one.is_empty());
-    all.dedup();
-    all
-}
-
-/// The five entities of XML, the ampersand last.
-fn decoded(text: &str) -> String {
-    let pairs = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&#39;", "'"), ("&amp;", "&")];
-    pairs.iter().fold(text.to_owned(), |text, (entity, c)| text.replace(entity, c))
-}
-
-fn is_home(path: &str) -> bool {
-    path == "~" || path.starts_with("~/") || path.starts_with("~\\")
-}
-
-/// Put the parts of a path before the rest; an absolute one starts over.
-fn prepend(rest: &mut VecDeque<OsString>, path: &Path, current: &mut PathBuf) {
-    let mut parts = Vec::new();
-    for part in path.components() {
-        match part {
-            Component::Normal(name) => parts.push(name.to_owned()),
-            Component::ParentDir => parts.push(OsString::from("..")),
-            Component::RootDir => *current = PathBuf::from("/"),
-            Component::CurDir | Component::Prefix(_) => {}
-        }
-    }
-    for part in parts.into_iter().rev() {
-        rest.push_front(part);
-    }
-}
-
-/// An entry of the folder whose name differs only in capitals.
-fn twin(folder: &Path, name: &Component<'_>) -> Option<PathBuf> {
-    let wanted = name.as_os_str().to_string_lossy().to_lowercase();
-    let mut twins: Vec<PathBuf> = fs::read_dir(folder)
-        .ok()?
-        .filter_map(Result::ok)
-        .filter(|entry| entry.file_name().to_string_lossy().to_lowercase() == wanted)
-        .map(|entry| entry.path())
-        .collect();
-    twins.sort();
-    twins.into_iter().next()
-}
-
-fn shortened(path: &str) -> String {
-    if path.chars().count() <= 200 { path.to_owned() } else { path.chars().take(200).chain(['…']).collect() }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::os::unix::fs::symlink;
-
-    fn workspace() -> (tempfile::TempDir, Workspace) {
-        let folder = tempfile::tempdir().expect("a folder");
-        let root = folder.path().join("proj");
-        fs::create_dir_all(root.join("src")).expect("folders");
-        fs::write(root.join("src/a&b.rs"), "x").expect("a file");
-        fs::write(folder.path().join("secret"), "s").expect("a file");
-        let workspace = Workspace::new(&root);
-        (folder, workspace)
-    }
-
-    fn outcome(workspace: &Workspace, path: &str, purpose: Purpose) -> Result<String, &'static str> {
-        workspace.resolve(path, purpose).map(|place| place.relative).map_err(|error| error.class())
-    }
-
-    #[test]
-    fn nothing_outside_is_reached_by_any_way() {
-        let (folder, workspace) = workspace();
-        symlink("../secret", workspace.root().join("link")).expect("a link");
-        symlink("..", workspace.root().join("up")).expect("a link");
-        symlink("../not-there", workspace.root().join("dangling")).expect("a link");
-        let absolute = folder.path().join("secret").to_string_lossy().into_owned();
-        for path in ["link", "up/secret", "../secret", "src/../../secret", "dangling", &absolute, "~/x", "new/../../x"]
-        {
-            for purpose in [Purpose::Look, Purpose::Edit, Purpose::Write, Purpose::Create] {
-                assert_eq!(outcome(&workspace, path, purpose), Err("outside_root"), "{path} {purpose:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_folder_that_the_person_opened_is_reached_and_guarded_and_nothing_beside_it() {
-        let (folder, workspace) = workspace();
-        let other = folder.path().join("other");
-        fs::create_dir_all(other.join(".git")).expect("folders");
-        fs::write(other.join("a.txt"), "x").expect("a file");
-        let more = More::default();
-        let workspace = workspace.with_more(&more);
-        let path = |name: &str| fs::canonicalize(&other).expect("it is there").join(name).display().to_string();
-        assert_eq!(outcome(&workspace, &path("a.txt"), Purpose::Edit), Err("outside_root"));
-        more.open(&other).expect("a folder");
-        assert_eq!(outcome(&workspace, &path("a.txt"), Purpose::Edit), Ok(path("a.txt")));
-        assert_eq!(outcome(&workspace, "../other/new", Purpose::Create), Ok(path("new")));
-        assert_eq!(outcome(&workspace, &path(".git/config"), Purpose::Write), Err("protected"));
-        assert_eq!(outcome(&workspace, "../secret", Purpose::Look), Err("outside_root"));
-        assert!(more.open(&folder.path().join("secret")).is_err());
-    }
-
-    #[test]
-    fn slips_are_forgiven_where_the_file_exists() {
-        let (_folder, workspace) = workspace();
-        let absolute = workspace.root().join("src/a&b.rs").to_string_lossy().into_owned();
-        for path in [" src/a&b.rs\n", "./src/a&amp;b.rs", "'src/a&b.rs'", "src\\a&b.rs", "up/../src/a&b.rs", &absolute]
-        {
-            assert_eq!(outcome(&workspace, path, Purpose::Edit), Ok("src/a&b.rs".to_owned()), "{path}");
-        }
-        let missing = workspace.resolve("lib/a&b.rs", Purpose::Look).expect_err("a missing file");
-        assert!(missing.to_string().contains("src/a&b.rs"), "{missing}");
-    }
-
-    #[test]
-    fn what_is_no_file_is_told_by_its_kind() {
-        let (_folder, workspace) = workspace();
-        symlink("loop", workspace.root().join("loop")).expect("a link");
-        let long = "x".repeat(300);
-        for (path, class) in [
-            ("src", "is_directory"),
-            ("src/a&b.rs/x", "not_a_file"),
-            ("a\0b", "bad_path"),
-            ("  ", "bad_path"),
-            ("loop", "bad_path"),
-            (&long, "bad_path"),
-            (".git/config", "protected"),
-        ] {
-            assert_eq!(outcome(&workspace, path, Purpose::Write), Err(class), "{path}");
-        }
-    }
-
-    #[test]
-    fn capitals_collide_on_a_disk_that_does_not_tell_them() {
-        let (_folder, workspace) = workspace();
-        assert_eq!(outcome(&workspace, "SRC/x", Purpose::Create), Ok("SRC/x".to_owned()));
-        let untold = workspace.with_letters(Letters::Untold);
-        assert_eq!(outcome(&untold, "SRC/x", Purpose::Create), Err("case_collision"));
-        assert_eq!(outcome(&untold, "SRC/A&B.rs", Purpose::Look), Ok("src/a&b.rs".to_owned()));
-    }
-}
+mod tests;
