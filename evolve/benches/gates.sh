@@ -30,8 +30,10 @@ cargo clippy -q --locked --all-targets "$@" > /dev/null 2>&1 || true
 cargo build -q --locked "$@" 2> /dev/null
 cargo test -q --locked "$@" > /dev/null 2>&1 || true
 sed -i "$expression" "$file"
-plain() { # command -> milliseconds
-    local start; start=$(now); "$@" > /dev/null 2>&1 || true; echo $(($(now) - start))
+plain() { # command -> milliseconds; one that fails ends early, and then there is nothing to compare
+    local start; start=$(now)
+    "$@" > "$work/plain.log" 2>&1 || { echo "cargo failed by itself: $* ($work/plain.log)" >&2; return 1; }
+    echo $(($(now) - start))
 }
 format=$(plain cargo fmt --check)
 lint=$(plain cargo clippy -q --locked --all-targets "$@")
