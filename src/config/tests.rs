@@ -69,7 +69,7 @@ fn flag_wins_over_environment_over_project_over_user_over_shipped() {
     assert_eq!(name(&world).as_deref(), Some("flag"));
     let shown = show(&load(&world.sources).unwrap(), With::Origins);
     assert!(shown.contains("model.name: flag  # the flag --model\n"), "{shown}");
-    assert!(shown.contains("model_chat.max_turns: 50  # the shipped settings\n"), "{shown}");
+    assert!(shown.contains("model_chat.max_turns: 300  # the shipped settings\n"), "{shown}");
 }
 
 #[test]

@@ -28,6 +28,6 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { max_turns: 50, limits: Limits::default() }
+        Self { max_turns: 300, limits: Limits::default() }
     }
 }
