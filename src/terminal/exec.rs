@@ -56,11 +56,11 @@ async fn prompted(
     cancel: CancellationToken,
 ) -> Result<Ending, Refusal> {
     let last = lines.clone();
-    tokio::spawn(signals::watch(cancel.clone(), move || {
+    signals::watch(cancel.clone(), move || {
         if let Some(lines) = &last {
             lines.close(Ending::Interrupted, None);
         }
-    }));
+    });
     let (prompt, cut) = prompt(args, surroundings, &cancel).await?;
     let opened = open::open(flags, surroundings)?;
     let notices = opened.notices(surroundings.texts);

@@ -70,7 +70,9 @@ fn run(cli: &cli::Cli) -> Ending {
     if let Some(Command::Trust { what }) = &cli.command {
         return trust::run(what.as_ref(), &surroundings);
     }
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+    // One thread: what waits, waits here; what computes or looks at files has threads of its own. A second one would be woken
+    // for every piece of a streamed reply.
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
             let text = fill(EN.no_runtime, &[("error", &error.to_string())]);

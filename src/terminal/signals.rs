@@ -11,6 +11,7 @@ use selfsmith_agent::ending::Ending;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
@@ -20,9 +21,9 @@ const GRACE: Duration = Duration::from_secs(3);
 /// For the last line of a program that ends at once.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// Cancel one piece of work when the person or the system says stop. From the call on no signal is missed; the future runs
-/// until the program ends. `last` is what is still to be told where it ends at once.
-pub fn watch(cancel: CancellationToken, last: impl Fn() + Send + Sync + 'static) -> impl Future<Output = ()> + Send {
+/// Cancel one piece of work when the person or the system says stop. From the call on no signal is missed, until the program
+/// ends. `last` is what is still to be told where it ends at once.
+pub fn watch(cancel: CancellationToken, last: impl Fn() + Send + Sync + 'static) {
     let last = Arc::new(last);
     on_each(move |_| {
         if cancel.is_cancelled() {
@@ -37,18 +38,18 @@ pub fn watch(cancel: CancellationToken, last: impl Fn() + Send + Sync + 'static)
             at_once();
         }
         cancel.cancel();
-    })
+    });
 }
 
 /// Stop whatever prompt of the REPL is under way; end the REPL where the system asks for it. As [`watch`] otherwise.
-pub fn watch_each(interrupt: Interrupt) -> impl Future<Output = ()> + Send {
+pub fn watch_each(interrupt: Interrupt) {
     on_each(move |asked| match asked {
         Asked::ByPerson if interrupt.is_aside() => {}
         Asked::ByPerson if interrupt.token().is_cancelled() => at_once(),
         Asked::ByPerson => interrupt.token().cancel(),
         Asked::BySystem if interrupt.is_leaving() => at_once(),
         Asked::BySystem => leave(&interrupt),
-    })
+    });
 }
 
 /// End the REPL when its terminal goes away, where nobody sends a signal for that.
@@ -93,19 +94,26 @@ fn at_once() {
     std::process::exit(i32::from(Ending::Interrupted.exit_code()));
 }
 
-fn on_each(mut stop: impl FnMut(Asked) + Send) -> impl Future<Output = ()> + Send {
+/// On a thread of its own: whatever the work's thread is busy with, the second Ctrl-C ends the program.
+fn on_each(mut stop: impl FnMut(Asked) + Send + 'static) {
+    let Ok(runtime) = Builder::new_current_thread().enable_io().build() else { return };
     let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
-    // Before the future is first polled: until then a signal would still end the program by itself.
-    let mut streams: Vec<_> = kinds.into_iter().filter_map(|kind| signal(kind).ok()).collect();
-    async move {
-        let [interrupt, terminate, hangup] = streams.as_mut_slice() else { return };
-        loop {
-            let asked = tokio::select! {
-                _ = interrupt.recv() => Asked::ByPerson,
-                _ = terminate.recv() => Asked::BySystem,
-                _ = hangup.recv() => Asked::BySystem,
-            };
-            stop(asked);
-        }
-    }
+    // Before the thread begins: until then a signal would still end the program by itself.
+    let mut streams: Vec<_> = {
+        let _entered = runtime.enter();
+        kinds.into_iter().filter_map(|kind| signal(kind).ok()).collect()
+    };
+    std::thread::spawn(move || {
+        runtime.block_on(async {
+            let [interrupt, terminate, hangup] = streams.as_mut_slice() else { return };
+            loop {
+                let asked = tokio::select! {
+                    _ = interrupt.recv() => Asked::ByPerson,
+                    _ = terminate.recv() => Asked::BySystem,
+                    _ = hangup.recv() => Asked::BySystem,
+                };
+                stop(asked);
+            }
+        });
+    });
 }

@@ -155,11 +155,7 @@ fn desk<'a>(loaded: &Loaded, surroundings: &Surroundings, around: &Around, runti
     let interrupt = Interrupt::default();
     let reflow = surroundings.reflow();
     let screen = Screen::new(surroundings.texts, look, taste, answers, reflow, whereabouts, interrupt.clone());
-    {
-        // Signals are listened to from here on, which needs the runtime around the call.
-        let _within = runtime.enter();
-        runtime.spawn(signals::watch_each(interrupt.clone()));
-    }
+    signals::watch_each(interrupt.clone());
     #[cfg(target_os = "linux")]
     if terminal {
         signals::watch_terminal(interrupt.clone());
