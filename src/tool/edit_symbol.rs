@@ -4,7 +4,7 @@
 //! brings its own. A name that means several definitions is refused with all of them.
 
 use super::edited::{self, Edited};
-use super::files::{self, Files, Knowledge};
+use super::files::{self, Files};
 use super::paths::{Place, Purpose};
 use super::{Answer, Effect, Tool, compiler};
 use crate::edit::Applied;
@@ -41,9 +41,7 @@ impl EditSymbol {
         let before = files::load(&place)?;
         let text = encoding::read(&before).map_err(|error| files::unreadable(&place, error))?;
         let applied = replaced(&place, &text.body, name, new)?;
-        let after = text.splice(&before, &applied.splices).map_err(|error| files::unedited(&place, &error))?;
-        let changed = self.files.knowledge(&place, &before) == Knowledge::Changed;
-        edited::write(&self.files, &[Edited { place, before, after, text, applied, changed }])
+        edited::write(&self.files, &[Edited::new(&self.files, place, before, text, applied)?])
     }
 }
 

@@ -1,7 +1,7 @@
 //! Edited files on their way to the disk: written together, remembered for `undo_edit`, told to the model.
 
 use super::Answer;
-use super::files::{self, Files};
+use super::files::{self, Files, Knowledge};
 use super::paths::Place;
 use crate::edit::encoding::Text;
 use crate::edit::set::{self, Change};
@@ -27,6 +27,18 @@ pub struct Edited {
     pub applied: Applied,
     /// Whether it is not what was viewed.
     pub changed: bool,
+}
+
+impl Edited {
+    /// The file after what was done to its text.
+    ///
+    /// # Errors
+    /// The answer for the model: its encoding lacks a character of the new text.
+    pub fn new(files: &Files, place: Place, before: Vec<u8>, text: Text, applied: Applied) -> Result<Self, Answer> {
+        let after = text.splice(&before, &applied.splices).map_err(|error| files::unedited(&place, &error))?;
+        let changed = files.knowledge(&place, &before) == Knowledge::Changed;
+        Ok(Self { place, before, after, text, applied, changed })
+    }
 }
 
 /// Write them, all or none.

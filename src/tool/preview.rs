@@ -7,6 +7,7 @@ use super::edit_symbol;
 use super::files;
 use super::paths::{Place, Purpose, Workspace};
 use super::rounds::{self, Rounds};
+use super::whole;
 use crate::edit::{Edit, Occurrences, apply, encoding};
 use serde_json::{Map, Value};
 use std::path::Path;
@@ -22,8 +23,7 @@ pub fn preview(root: &Path, tool: &str, arguments: &Map<String, Value>) -> Optio
                 Ok(_) => read(&place)?.into_iter().next()?,
                 Err(_) => String::new(),
             };
-            let after = text(arguments, "content")?;
-            let after = if before.contains("\r\n") { after.replace('\n', "\r\n") } else { after.to_owned() };
+            let after = whole::with_ends_of(&before, text(arguments, "content")?);
             Some(files::difference(&place.relative, &before, &after))
         }
         "str_replace" => replaced(&workspace, arguments),
@@ -103,6 +103,19 @@ mod tests {
         assert!(symbol.contains("-    return 1\n+    return 2\n"), "{symbol}");
         let new = previewed("create", json!({ "path": "b/c.txt", "content": "x\n" })).expect("a difference");
         assert!(new.contains("+++ b/b/c.txt") && new.contains("+x\n"), "{new}");
+    }
+
+    #[test]
+    fn line_ends_that_a_whole_new_text_would_take_over_are_no_difference() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let shown = |before: &str, content: &str| {
+            std::fs::write(folder.path().join("a.txt"), before).expect("a file");
+            let arguments = json!({ "path": "a.txt", "content": content });
+            preview(folder.path(), "write_file", arguments.as_object().expect("an object")).expect("a difference")
+        };
+        assert!(shown("one\r\ntwo\r\n", "one\n2\n").contains("-two\r\n+2\r\n"));
+        // Where the ends differ the text is written as it is.
+        assert!(shown("one\r\ntwo\n", "one\n2\n").contains("-one\r\n-two\n+one\n+2\n"));
     }
 
     #[test]

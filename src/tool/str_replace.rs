@@ -85,9 +85,7 @@ impl StrReplace {
             Ok(Err(failed)) => return Err(of_all(failed)),
             Err(error) => return Err(files::unreadable(&place, error)),
         };
-        let after = text.splice(&before, &applied.splices).map_err(|error| files::unedited(&place, &error))?;
-        let changed = self.files.knowledge(&place, &before) == Knowledge::Changed;
-        Ok(Edited { place, before, after, text, applied, changed })
+        Edited::new(&self.files, place, before, text, applied)
     }
 
     fn explained(&self, place: &Place, before: &[u8], edits: usize, failed: &Failed) -> Answer {

@@ -3,7 +3,7 @@
 use super::files::{self, Files, Knowledge};
 use super::paths::{Place, Purpose};
 use super::{Answer, Effect, Tool, compiler, whole};
-use crate::edit::{EditError, encoding, placeholder, write};
+use crate::edit::{EditError, encoding, placeholder};
 use crate::snapshot::Reach;
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
@@ -46,22 +46,14 @@ impl WriteFile {
         if let Some(line) = placeholder(&text.body, content) {
             return Err(files::unedited(place, &EditError::Placeholder { line }));
         }
-        let content = with_ends_of(&text.body, content);
+        let content = whole::with_ends_of(&text.body, content);
         if content == text.body {
             return Err(files::unedited(place, &EditError::NoChange));
         }
         let after = text.spell(&before, &content).map_err(|error| files::unedited(place, &error))?;
-        let written = write::replace(&place.absolute, &before, &after).map_err(|error| files::unwritten(&error))?;
-        self.files.wrote(place, &after);
-        self.files.past().add(std::iter::once((place, Some(before), after.as_slice())));
+        let written = whole::put(&self.files, place, Some(before), &after)?;
         Ok(whole::told("Wrote", place, &text.body, &content, written))
     }
-}
-
-/// The new text with the line ends of a file that has only CRLF.
-fn with_ends_of(before: &str, content: &str) -> String {
-    let only_crlf = before.contains("\r\n") && before.matches('\n').count() == before.matches("\r\n").count();
-    if only_crlf && !content.contains('\r') { content.replace('\n', "\r\n") } else { content.to_owned() }
 }
 
 impl Tool for WriteFile {
