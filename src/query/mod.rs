@@ -70,6 +70,8 @@ pub struct Capacity {
     pub window: u64,
     /// Tokens that an answer should find free.
     pub room: u64,
+    /// Whether somebody said so; else the window is assumed.
+    pub is_known: bool,
 }
 
 /// A piece of a reply while it streams.

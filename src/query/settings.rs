@@ -101,7 +101,7 @@ pub struct Settings {
 }
 
 /// The window of a model of which nothing is said: most of today's have it, or a larger one.
-const ASSUMED_WINDOW: u64 = 128_000;
+pub const ASSUMED_WINDOW: u64 = 128_000;
 
 impl Default for Settings {
     fn default() -> Self {
@@ -142,9 +142,9 @@ impl Settings {
         HttpSettings { ca_files, proxy, connect_timeout: seconds(self.connect_timeout_s) }
     }
 
-    /// Tokens that a model can take in all.
-    pub fn window_of(&self, name: &str) -> u64 {
-        self.context_window.or_else(|| self.context_windows.get(name).copied()).unwrap_or(ASSUMED_WINDOW)
+    /// Tokens that a model can take in all, where somebody said it.
+    pub fn window_of(&self, name: &str) -> Option<u64> {
+        self.context_window.or_else(|| self.context_windows.get(name).copied())
     }
 
     /// How long silence may last.

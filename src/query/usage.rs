@@ -128,6 +128,11 @@ impl Meter {
         }
     }
 
+    /// Learn how many tokens a request of this estimate has, in the words of a server that refuses it.
+    pub fn hear(&mut self, measured: u64, estimate: f64) {
+        self.prompt = sane(measured, estimate).unwrap_or(self.prompt);
+    }
+
     /// Tokens that were to be expected, where the server counted so few of them that it must have cut the rest away. The
     /// estimate is trusted less before the server's own ratio was seen; a few tokens only are another way of counting
     /// (servers that leave out what their cache held).
@@ -144,13 +149,15 @@ impl Meter {
     }
 }
 
-/// Half the old ratio, half the new one; small samples and absurd ones teach nothing.
+/// Half the old ratio, half the new one.
 fn learnt(old: f64, measured: u64, estimate: f64) -> f64 {
+    sane(measured, estimate).map_or(old, |ratio| f64::midpoint(old, ratio))
+}
+
+/// The ratio; small samples and absurd ones teach nothing.
+fn sane(measured: u64, estimate: f64) -> Option<f64> {
     let ratio = measured as f64 / estimate;
-    if estimate < 20.0 || !(0.2..=5.0).contains(&ratio) {
-        return old;
-    }
-    f64::midpoint(old, ratio)
+    (estimate >= 20.0 && (0.2..=5.0).contains(&ratio)).then_some(ratio)
 }
 
 #[cfg(test)]

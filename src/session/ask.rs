@@ -20,14 +20,44 @@ impl Session {
         if self.keep_room(cancel, report).await? == Compacted::Interrupted {
             return Ok(None);
         }
+        self.fits().map_err(Stop::Query)?;
         match self.asked(cancel).await {
             Err(Stop::Query(error @ QueryError::TooLong { .. })) => match self.overflowed(cancel, report).await? {
                 Compacted::Shorter => self.asked(cancel).await,
-                Compacted::Same => Err(Stop::Query(error)),
+                Compacted::Same => Err(Stop::Query(self.refused(error))),
                 Compacted::Interrupted => Ok(None),
             },
             asked => asked,
         }
+    }
+
+    /// Whether the next request can fit the model's window at all. Some servers would cut it without saying so.
+    fn fits(&self) -> Result<(), QueryError> {
+        let capacity = self.parts.model.capacity();
+        let tokens = self.tokens();
+        if !capacity.is_known || !exceeds(tokens, capacity.window) {
+            return Ok(());
+        }
+        let fixed = self.fixed_tokens();
+        let what = format!(
+            "fit the conversation into the model's window: it comes to about {tokens} tokens, {fixed} of them \
+             instructions and tools; the window has {}",
+            capacity.window
+        );
+        Err(self.refused(QueryError::TooLong { what, hint: String::new(), code: None }))
+    }
+
+    /// What does not fit, with what can be done where nothing more can be left out.
+    fn refused(&self, error: QueryError) -> QueryError {
+        let QueryError::TooLong { what, code, .. } = error else { return error };
+        let capacity = self.parts.model.capacity();
+        let hint = if capacity.is_known && self.fixed_tokens() > capacity.window {
+            "instructions and tools alone do not fit: choose a model that can take more, or let its server give it a larger \
+             window (Ollama: num_ctx, llama.cpp: -c, LM Studio: context length; model.context_window where it is set)"
+        } else {
+            "say it in fewer words or start a new session; if the model can take more, let its server give it a larger window"
+        };
+        QueryError::TooLong { what, hint: hint.to_owned(), code }
     }
 
     /// `None` where the person interrupted; what had been streamed by then is kept.
@@ -73,6 +103,11 @@ impl Session {
         }
         Ok(())
     }
+}
+
+/// Whether tokens that were estimated certainly exceed a window: an estimate may be off by an eighth.
+const fn exceeds(tokens: u64, window: u64) -> bool {
+    tokens - tokens / 8 > window
 }
 
 /// Why a reply is not whole, if it is not.

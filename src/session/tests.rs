@@ -29,7 +29,7 @@ impl Model for Script {
         self.channel
     }
     fn capacity(&self) -> Capacity {
-        Capacity { window: self.window, room: 0 }
+        Capacity { window: self.window, room: 0, is_known: true }
     }
     /// A token for each character.
     fn tokens(&self, request: &Request<'_>) -> u64 {

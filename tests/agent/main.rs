@@ -10,4 +10,5 @@ mod support;
 mod terminal;
 mod trusting;
 mod undo;
+mod window;
 mod working;

@@ -145,6 +145,7 @@ impl Client {
             agreed: Agreed::new(settings.channel, replays),
             begins: Begins::AsGiven,
             cut_told: None,
+            window: None,
         });
         let (memory, text_prompt) = (Memory::default(), None);
         Ok(Self { settings, growth, name, preset, key, transport, tape, surroundings, memory, text_prompt, learnt })

@@ -28,6 +28,7 @@ impl Client {
                 (learnt.endpoint.clone(), learnt.spelling)
             };
             let sent = spelling.limit_at_most.map_or(limit, |at_most| limit.min(at_most));
+            let sent = self.within(sent, request, messages);
             let body = self.body(request, messages, spelling, sent);
             let held_back = match self.learnt().agreed {
                 Agreed::On(Channel::Native) => &[],
@@ -42,7 +43,9 @@ impl Client {
                 }
                 Err(broken) => broken,
             };
-            if self.adapt(&broken.failure, request, sent, on) {
+            if self.adapt(&broken.failure, request, sent, on)
+                || self.learn_window(&broken.failure, request, messages, sent)
+            {
                 continue;
             }
             tried += 1;

@@ -8,6 +8,7 @@ mod attempt;
 mod channel;
 mod connection;
 mod exchange;
+mod window;
 
 pub use connection::{ConnectionError, Key, Surroundings};
 
@@ -19,7 +20,7 @@ use crate::query::channels::Memory;
 use crate::query::endpoint::Endpoint;
 use crate::query::http::Transport;
 use crate::query::quirks::Preset;
-use crate::query::settings::{Growth, Settings};
+use crate::query::settings::{ASSUMED_WINDOW, Growth, Settings};
 use crate::query::show::On;
 use crate::query::tape::Tape;
 use crate::query::usage::{Meter, estimate};
@@ -55,6 +56,8 @@ struct Learnt {
     begins: Begins,
     /// The count at which the person was told that the server cuts.
     cut_told: Option<u64>,
+    /// Tokens that the model can take, in the server's words.
+    window: Option<u64>,
 }
 
 impl Model for Client {
@@ -67,7 +70,8 @@ impl Model for Client {
     }
 
     fn capacity(&self) -> Capacity {
-        Capacity { window: self.settings.window_of(&self.name), room: self.first_limit() }
+        let said = self.window();
+        Capacity { window: said.unwrap_or(ASSUMED_WINDOW), room: self.first_limit(), is_known: said.is_some() }
     }
 
     fn tokens(&self, request: &Request<'_>) -> u64 {

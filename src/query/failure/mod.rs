@@ -4,6 +4,7 @@
 //! Servers spell errors in many ways, so reading is tolerant: numbers as codes, HTML pages, empty bodies, bare strings.
 
 mod said;
+mod window;
 
 use said::Said;
 use serde_json::Value;

@@ -152,13 +152,14 @@ const QUOTA: [&str; 6] = [
     "credit balance is too low",
 ];
 
-const TOO_LONG: [&str; 6] = [
+const TOO_LONG: [&str; 7] = [
     "context_length_exceeded",
     "maximum context length",
     "context window",
     "prompt is too long",
     "range of input length",
     "exceed_context_size",
+    "available context size",
 ];
 
 /// MiniMax's own status numbers (its API reference, "Error codes") in the usual words.

@@ -96,6 +96,11 @@ impl Session {
         self.weigh(&self.messages)
     }
 
+    /// Tokens of what every request begins with: the instructions, and tools where they travel apart.
+    pub(super) fn fixed_tokens(&self) -> u64 {
+        self.weigh(self.messages.get(..1).unwrap_or_default())
+    }
+
     /// Tokens at which the conversation is compacted.
     pub fn most_tokens(&self) -> u64 {
         let capacity = self.parts.model.capacity();
@@ -140,8 +145,7 @@ impl Session {
         let before = self.tokens();
         let most = self.most_tokens();
         self.emitter.emit(EventKind::CompactionStarted { why, tokens: before, most });
-        let fixed = self.weigh(self.messages.get(..1).unwrap_or_default());
-        let free = most.min(before).saturating_sub(fixed);
+        let free = most.min(before).saturating_sub(self.fixed_tokens());
         let mut made = None;
         let mut summary = None;
         for share in KEPT {
