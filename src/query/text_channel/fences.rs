@@ -49,7 +49,7 @@ impl Scanner {
     /// Backticks or tildes: a fence at the start of a line, inline code elsewhere.
     pub(super) fn marks_step(&mut self, view: &View<'_>) -> Step {
         let tail = view.text.get(self.at..).unwrap_or_default();
-        let line_end = tag::line_end(view.text, self.at);
+        let line_end = self.line_end(view.text);
         let line_known = line_end < view.text.len() || !view.growing();
         let line = tag::cut(view.text, self.at..line_end);
         let mark = if tail.starts_with('`') { '`' } else { '~' };

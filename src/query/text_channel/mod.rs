@@ -16,10 +16,12 @@ mod examples;
 mod fences;
 mod form;
 mod frame;
+mod heredoc;
 mod holder;
 mod quoting;
 mod scan;
 mod tag;
+mod thoughts;
 mod unclosed;
 
 pub use admit::typed_arguments;

@@ -78,7 +78,9 @@ fn words_of_list_item(line: &str) -> usize {
 /// Whether an opening tag stands in quotation marks, in backticks that were not closed, or in a quoted line.
 pub fn is_quoted(text: &str, at: usize, line_end: usize) -> bool {
     let head = tag::line_head(text, at, 0);
-    if head.ends_with(['`', '"', '\'', '“', '‘', '「', '『', '«', '„']) || is_quotation_line(text, at) {
+    // A backslash or a heading's marks are Markdown's ways to say that it is a text.
+    let marked = ['`', '"', '\'', '“', '‘', '「', '『', '«', '„', '\\'];
+    if head.ends_with(marked) || head.trim_start().starts_with('#') || is_quotation_line(text, at) {
         return true;
     }
     let odd = |mark: char| head.matches(mark).count() % 2 == 1;

@@ -11,7 +11,7 @@ use super::fences::Fence;
 use super::form::form;
 use super::quoting::{backtick_before, is_indented_code, is_quotation_line, is_quoted, is_table_row};
 use super::tag::{self, Open};
-use super::{Finish, Found, block, children, tool_named, unclosed};
+use super::{Finish, Found, block, children, heredoc, tool_named, unclosed};
 use crate::query::ToolSpec;
 use crate::query::think::{self, Side};
 use std::ops::Range;
@@ -69,9 +69,11 @@ pub struct Scanner {
     pub(super) fence: Option<Fence>,
     /// A fence round real calls: only its closing line is left to drop.
     pub(super) wrapping: Option<String>,
-    thinking: usize,
+    pub(super) thinking: usize,
     pub(super) thought_before: bool,
-    calls_since: bool,
+    pub(super) calls_since: bool,
+    /// The line that was looked at last, as far as it was searched for its end.
+    line: Range<usize>,
     pub(super) budget: Budget,
 }
 
@@ -87,6 +89,7 @@ impl Scanner {
             thinking: 0,
             thought_before: false,
             calls_since: false,
+            line: 0..0,
             budget: Budget::of(length),
         }
     }
@@ -132,49 +135,23 @@ impl Scanner {
         Step::Skip
     }
 
+    /// The end of the line at the next byte, as [`tag::line_end`] tells it. What was searched is not searched again: a reply
+    /// may be one line.
+    pub(super) fn line_end(&mut self, text: &str) -> usize {
+        if !(self.line.start..=self.line.end).contains(&self.at) {
+            self.line = self.at..self.at;
+        }
+        if text.as_bytes().get(self.line.end) != Some(&b'\n') {
+            self.line.end = tag::line_end(text, self.line.end);
+        }
+        self.line.end
+    }
+
     fn calls(&mut self, end: usize, found: Vec<Found>, unclosed: bool) -> Step {
         self.at = end;
         self.floor = end;
         self.calls_since = true;
         Step::Calls { found, unclosed }
-    }
-
-    fn thinking_step(&mut self, view: &View<'_>) -> Step {
-        let tail = view.text.get(self.at..).unwrap_or_default();
-        let here = tail.find('<').map_or(view.text.len(), |n| self.at + n);
-        if here > self.at {
-            let range = self.at..here;
-            self.at = here;
-            return Step::Thought(range);
-        }
-        match think::tag_at(view.text, self.at) {
-            Some((_, end)) if view.growing() && end == view.text.len() && backtick_before(view.text, self.at) => {
-                Step::More
-            }
-            Some((Side::Open, end)) => {
-                self.thinking += 1;
-                self.skip(end)
-            }
-            Some((Side::Close, end)) => {
-                self.thinking -= 1;
-                self.skip(end);
-                if self.thinking > 0 { Step::Skip } else { self.thought_ended() }
-            }
-            None if view.growing() && tag::unfinished(view.text, self.at) && tail.len() < think::LONGEST_TAG => {
-                Step::More
-            }
-            None => {
-                let range = self.at..self.at + 1;
-                self.at += 1;
-                Step::Thought(range)
-            }
-        }
-    }
-
-    pub(super) fn thought_ended(&mut self) -> Step {
-        self.thought_before = true;
-        self.calls_since = false;
-        Step::ThoughtEnd
     }
 
     fn tag_step(&mut self, view: &View<'_>) -> Step {
@@ -235,28 +212,6 @@ impl Scanner {
         }
     }
 
-    fn thinking_opens(&mut self, view: &View<'_>, end: usize, starts: bool) -> Step {
-        if !starts {
-            let affordable = self.budget.spend(view.text.len() - end);
-            if !affordable || think::closer(view.text, end).is_none() {
-                return if view.growing() && affordable { Step::More } else { self.show(end) };
-            }
-        }
-        self.thinking = 1;
-        self.skip(end)
-    }
-
-    /// Thinking that ends without having begun: the template had opened it, so all before it was thinking.
-    fn lone_closer(&mut self, end: usize) -> Step {
-        let recants = !self.thought_before || self.calls_since;
-        self.skip(end);
-        if recants {
-            self.thought_ended();
-            return Step::Recant;
-        }
-        Step::Skip
-    }
-
     /// A tag that has the name of a tool.
     fn own_tag(&mut self, view: &View<'_>, spec: &ToolSpec, starts: bool) -> Step {
         let (text, at) = (view.text, self.at);
@@ -269,7 +224,7 @@ impl Scanner {
             // A closer too many is dropped where it stands by itself, and is a word where it stands among words.
             return if starts && !quoted { self.skip(end) } else { self.show(end) };
         }
-        let line_end = tag::line_end(text, at);
+        let line_end = self.line_end(text);
         let Some(open) = tag::open_at(text, at) else {
             if !starts || is_quotation_line(text, at) || text.as_bytes().get(at + 1) == Some(&b'/') {
                 return self.show(at + 1);
@@ -308,6 +263,10 @@ impl Scanner {
         match close {
             Close::At(range) if far && range.start > line_end => self.show(open.end),
             Close::At(range) if close::quoted(text, self.at..range.end) => self.show(range.end),
+            Close::At(_) if far && !line_known => Step::More,
+            // A word of a sentence that goes on behind it.
+            Close::At(range) if far && goes_on(text, self.at, range.end..line_end) => self.show(range.end),
+            Close::At(range) if view.growing() && is_in_heredoc(text, spec, open, &range) => Step::More,
             Close::At(range) => {
                 let range = self.last_closer(view, spec, open, range);
                 let body = tag::cut(text, open.end..range.start);
@@ -318,16 +277,19 @@ impl Scanner {
             Close::More => Step::More,
             Close::Nowhere if far && !unclosed::is_complete(spec, open) => self.show(open.end),
             Close::Nowhere => {
-                let (end, call) = unclosed::block(view, spec, open, head.starts, &mut self.budget);
+                let (end, call) = unclosed::block(view, spec, open, &mut self.budget);
                 self.calls(end, vec![call], true)
             }
         }
     }
 
     /// A file's text may hold its own closer on a line of its own: if another one follows before the next block, with
-    /// more than blanks between, that one is the real one. Known only for a whole reply.
+    /// more than blanks between, that one is the real one. So may a here-document of a command: there it is the first one
+    /// behind its end. Known only for a whole reply.
     fn last_closer(&mut self, view: &View<'_>, spec: &ToolSpec, open: &Open, first: Range<usize>) -> Range<usize> {
-        if view.growing() || !children::is_file(spec) || !self.budget.spend(view.text.len() - first.end) {
+        let in_heredoc = is_in_heredoc(view.text, spec, open, &first);
+        let may_go_on = children::is_file(spec) || in_heredoc;
+        if view.growing() || !may_go_on || !self.budget.spend(view.text.len() - first.end) {
             return first;
         }
         let limit = unclosed::next_block(view, first.end).unwrap_or(view.text.len());
@@ -338,8 +300,13 @@ impl Scanner {
             let at = first.end + n;
             let range = at..at + closer.len();
             let alone = tag::starts_line(view.text, at, 0) && !close::quoted(view.text, range.clone());
-            if alone && !tag::cut(view.text, last.end..at).trim().is_empty() {
+            if !alone || tag::cut(view.text, last.end..at).trim().is_empty() {
+                continue;
+            }
+            if !in_heredoc {
                 last = range;
+            } else if self.budget.spend(at - open.end) && !is_in_heredoc(view.text, spec, open, &range) {
+                return range;
             }
         }
         last
@@ -370,6 +337,17 @@ impl Scanner {
 struct Head {
     starts: bool,
     rest_blank: bool,
+}
+
+/// Whether a sentence goes on behind a block: letters, before another tag comes. A table's row is no sentence.
+fn goes_on(text: &str, at: usize, rest: Range<usize>) -> bool {
+    let words = tag::cut(text, rest).split('<').next().unwrap_or_default();
+    !is_table_row(text, at) && words.chars().any(char::is_alphanumeric)
+}
+
+/// Whether the closer stands within a here-document of the command.
+fn is_in_heredoc(text: &str, spec: &ToolSpec, open: &Open, closer: &Range<usize>) -> bool {
+    style(spec) == Style::Command && heredoc::is_open(tag::cut(text, open.end..closer.start))
 }
 
 fn found(result: Result<super::TextCall, crate::query::Refusal>) -> Found {

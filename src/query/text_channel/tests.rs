@@ -108,6 +108,30 @@ fn quoted_calls_do_not_run() {
 }
 
 #[test]
+fn a_block_within_a_sentence_a_heading_or_behind_a_backslash_is_a_word() {
+    for text in [
+        "You must never do <bash>touch r</bash> because it is harmful.",
+        "## <bash>touch r</bash>",
+        "\\<bash>touch r</bash>",
+    ] {
+        assert_eq!(calls(text), [], "{text}");
+    }
+    assert_eq!(calls("Let me look: <bash>ls</bash>").len(), 1);
+    assert_eq!(calls("Both: <bash>ls</bash> <bash>pwd</bash>").len(), 2);
+}
+
+#[test]
+fn a_closer_within_a_here_document_is_a_line_of_it() {
+    let command = "cat > doc.md <<'EOF'\nA block ends with\n</bash>\nand nothing else.\nEOF";
+    let text = format!("<bash>\n{command}\n</bash>\nThen:\n<bash>\nls\n</bash>");
+    assert_eq!(calls(&text)[0].1, json!({ "command": command }));
+    assert_eq!(calls(&text).len(), 2);
+    // A word that only looks like one does not swallow the next block.
+    let text = "<bash>\ng++ -x c++ - <<< 'cout << endl;'\n</bash>\n<bash>\nls\n</bash>";
+    assert_eq!(calls(text).len(), 2);
+}
+
+#[test]
 fn a_block_without_an_end_does_not_borrow_the_next() {
     let text = "<bash>\ncargo test\n<view path=\"a.rs\"/>";
     assert_eq!(classes(text, Finish::Whole), ["unclosed"]);
@@ -117,8 +141,12 @@ fn a_block_without_an_end_does_not_borrow_the_next() {
 }
 
 #[test]
-fn a_command_without_an_end_runs_no_prose_and_no_fence() {
+fn a_command_without_an_end_never_runs() {
     for text in [
+        "<bash>\ncargo test -q",
+        "<bash>\nrm -rf build/",
+        "I clean up.\n<bash>\necho x > r\n</ba",
+        "<bash>\ncd a\nls -l\n\n",
         "<bash>\nls\n\nOnly if you agree I would then run\nrm -f a.txt\n",
         "<bash>\nls\n\nOnly if you agree:\n```\nrm -f a.txt\n```\n",
         "<bash>\nls\n```\nrm -f a.txt\n```\n",
@@ -128,7 +156,6 @@ fn a_command_without_an_end_runs_no_prose_and_no_fence() {
     }
     let text = "<bash>\nls\n```\n<bash>\nrm\n```\n<view path=\"a\"/>";
     assert_eq!(calls(text), [("view".to_owned(), json!({ "path": "a" }))]);
-    assert_eq!(calls("<bash>\ncd a\nls -l\n\n")[0].1, json!({ "command": "cd a\nls -l\n" }));
     let names = calls("<done>It is written so:\n```\n<bash>\nrm\n</bash>\n```\n");
     assert_eq!(names.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["done"]);
 }

@@ -1,8 +1,8 @@
 //! Blocks without an end: which of them are calls all the same, and where they stop.
 //!
-//! A view whose tag says all runs; a `done` and a command at the start of a line run to the end of the message, a command
-//! only if all of it is one piece: behind a blank line or a fence there may be prose. What writes files is refused, since
-//! half of it may be missing; a reply that was cut off never runs its last block.
+//! A view whose tag says all runs, and so do the words of a `done`. What writes files and a command are refused, since half
+//! of them may be missing (`rm -rf build/` of `rm -rf build/tmp`), whatever the server says of the reply's end; a reply that
+//! was cut off never runs its last block.
 
 use super::admit::{property, refuse, required};
 use super::close::Budget;
@@ -34,13 +34,7 @@ pub fn is_complete(spec: &ToolSpec, open: &Open) -> bool {
 }
 
 /// What a block without a closer of its own becomes, and the byte after it.
-pub(super) fn block(
-    view: &View<'_>,
-    spec: &ToolSpec,
-    open: &Open,
-    starts: bool,
-    budget: &mut Budget,
-) -> (usize, Found) {
+pub(super) fn block(view: &View<'_>, spec: &ToolSpec, open: &Open, budget: &mut Budget) -> (usize, Found) {
     let text = view.text;
     // Reading children and looking for the next block are searches of the same length as that for the closer.
     budget.spend(4 * text.len().saturating_sub(open.end));
@@ -62,9 +56,6 @@ pub(super) fn block(
     let doubtful = tag::find_ignoring_case(body, &format!("</{}", open.name)).is_some();
     match style(spec) {
         Style::Words if !doubtful => (limit, as_found(block::call(spec, open, body, budget))),
-        Style::Command if starts && !doubtful && next.is_none() && is_one_piece(body) => {
-            (text.len(), as_found(block::call(spec, open, body, budget)))
-        }
         // Another block or prose follows: without a here-document in between it is a block of its own.
         Style::Command if !body.contains("<<") => (limit, refused),
         Style::File if spec.body.is_none() => {
@@ -101,11 +92,6 @@ fn foreign_end(text: &str, spec: &ToolSpec, open: &Open, budget: &mut Budget) ->
 
 fn is_foreign_closer(name: &str) -> bool {
     matches!(name, "function" | "invoke" | "tool_call" | "tool_calls" | "function_calls" | "tool")
-}
-
-/// Whether a body without an end is one piece: no blank line and no fence in it, behind which there may be prose.
-fn is_one_piece(body: &str) -> bool {
-    !body.trim().lines().any(|line| line.trim().is_empty() || frame::fence_marks(line).is_some())
 }
 
 /// Where the next block begins at the start of a line, outside fences: one inside is an example, whatever it follows.
