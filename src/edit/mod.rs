@@ -5,6 +5,7 @@
 //! happen all or none. Knows nothing of workspaces, tools and models.
 
 pub mod encoding;
+pub mod pin;
 pub mod set;
 pub mod span;
 pub mod write;

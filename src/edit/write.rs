@@ -5,6 +5,7 @@
 //! old bytes. Only a file whose owner a new one could not have is written through, with a copy of it kept until that has
 //! succeeded. Does not know what the bytes mean.
 
+use super::pin::Pin;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -72,12 +73,34 @@ pub enum WriteError {
     },
 }
 
+impl WriteError {
+    /// The same of the path that people know.
+    fn of(self, known: &Path) -> Self {
+        let path = known.to_owned();
+        match self {
+            Self::Changed { .. } => Self::Changed { path },
+            Self::Exists { .. } => Self::Exists { path },
+            Self::ReadOnly { .. } => Self::ReadOnly { path },
+            Self::Torn { copy, source, .. } => Self::Torn { path, copy, source },
+            Self::Partly { source, .. } => Self::Partly { path, source },
+            Self::Disk { action, source, .. } => Self::Disk { action, path, source },
+        }
+    }
+}
+
+/// Hold the folder of a file, so that a link that takes its place leads nowhere.
+fn pinned(path: &Path) -> Result<Pin, WriteError> {
+    Pin::of(path).map_err(|source| WriteError::Disk { action: "find the folder of", path: path.to_owned(), source })
+}
+
 /// Put `new` in the place of `old`, which is what was read.
 pub fn replace(path: &Path, old: &[u8], new: &[u8]) -> Result<Written, WriteError> {
     let disk = |action, source| WriteError::Disk { action, path: path.to_owned(), source };
-    let metadata = writable(path)?;
-    still(path, old)?;
-    let folder = path.parent().unwrap_or(Path::new("."));
+    let pin = pinned(path)?;
+    let at = pin.path();
+    let metadata = writable(&at).map_err(|error| error.of(path))?;
+    still(&at, old).map_err(|error| error.of(path))?;
+    let folder = pin.folder();
     let mut temporary = temporary_in(folder, Mode::Private).map_err(|source| disk("make a file beside", source))?;
     temporary.write_all(new).map_err(|source| disk("write beside", source))?;
     temporary
@@ -91,8 +114,8 @@ pub fn replace(path: &Path, old: &[u8], new: &[u8]) -> Result<Written, WriteErro
         return Ok(Written::Plainly);
     }
     temporary.as_file().sync_all().map_err(|source| disk("flush beside", source))?;
-    still(path, old)?;
-    temporary.persist(path).map_err(|error| disk("rename over", error.error))?;
+    still(&at, old).map_err(|error| error.of(path))?;
+    temporary.persist(&at).map_err(|error| disk("rename over", error.error))?;
     sync_folder(folder).map_err(|source| disk("flush the folder of", source))?;
     Ok(apart(&metadata))
 }
@@ -130,10 +153,12 @@ pub fn create(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
     let disk = |action, source| WriteError::Disk { action, path: path.to_owned(), source };
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(|source| disk("make the folder of", source))?;
+    let pin = pinned(path)?;
+    let folder = pin.folder();
     let mut temporary = temporary_in(folder, Mode::OfNewFiles).map_err(|source| disk("make a file beside", source))?;
     temporary.write_all(bytes).map_err(|source| disk("write beside", source))?;
     temporary.as_file().sync_all().map_err(|source| disk("flush beside", source))?;
-    match temporary.persist_noclobber(path) {
+    match temporary.persist_noclobber(pin.path()) {
         Ok(_) => sync_folder(folder).map_err(|source| disk("flush the folder of", source)),
         Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
             Err(WriteError::Exists { path: path.to_owned() })
@@ -144,11 +169,13 @@ pub fn create(path: &Path, bytes: &[u8]) -> Result<(), WriteError> {
 
 /// Remove a file that still is what was read.
 pub fn remove(path: &Path, old: &[u8]) -> Result<(), WriteError> {
-    writable(path)?;
-    still(path, old)?;
+    let pin = pinned(path)?;
+    let at = pin.path();
+    writable(&at).map_err(|error| error.of(path))?;
+    still(&at, old).map_err(|error| error.of(path))?;
     let disk = |action, source| WriteError::Disk { action, path: path.to_owned(), source };
-    fs::remove_file(path).map_err(|source| disk("remove", source))?;
-    sync_folder(path.parent().unwrap_or(Path::new("."))).map_err(|source| disk("flush the folder of", source))
+    fs::remove_file(&at).map_err(|source| disk("remove", source))?;
+    sync_folder(pin.folder()).map_err(|source| disk("flush the folder of", source))
 }
 
 enum Mode {

@@ -4,17 +4,16 @@ use super::compiler::Compiler;
 use super::past::Past;
 use super::paths::{Letters, PathError, Place, Purpose, Workspace};
 use super::{Answer, Surroundings};
-use crate::edit::EditError;
 use crate::edit::encoding::Unreadable;
 use crate::edit::set;
 use crate::edit::write::{WriteError, Written};
+use crate::edit::{EditError, pin};
 use crate::snapshot::Reach;
 use crate::syntax;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use similar::TextDiff;
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::Read;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -201,7 +200,7 @@ fn merged(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
 /// The bytes of a file that is to be changed.
 pub fn load(place: &Place) -> Result<Vec<u8>, Answer> {
     let unreadable = |why: String| failed("no_such_file", format!("could not read {}: {why}", place.relative), "");
-    let file = File::open(&place.absolute).map_err(|error| unreadable(error.to_string()))?;
+    let file = pin::open(&place.absolute).map_err(|error| unreadable(error.to_string()))?;
     let mut bytes = Vec::new();
     file.take(MAX_EDITED + 1).read_to_end(&mut bytes).map_err(|error| unreadable(error.to_string()))?;
     if bytes.len() as u64 > MAX_EDITED {

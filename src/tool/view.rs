@@ -6,10 +6,9 @@
 use super::files::{self, Files};
 use super::paths::{Place, Purpose};
 use super::{Answer, Effect, Tool, picture};
-use crate::edit::encoding;
+use crate::edit::{encoding, pin};
 use futures::future::{BoxFuture, ready};
 use serde_json::{Map, Value, json};
-use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::sync::Arc;
 
@@ -58,7 +57,7 @@ impl View {
         let unreadable = |error: std::io::Error| {
             files::failed("no_such_file", format!("could not read {}: {error}", place.relative), "")
         };
-        let file = File::open(&place.absolute).map_err(unreadable)?;
+        let file = pin::open(&place.absolute).map_err(unreadable)?;
         let size = file.metadata().map_err(unreadable)?.len();
         let listing = if size <= MAX_WHOLE {
             let mut bytes = Vec::new();
