@@ -53,7 +53,7 @@ pub struct ToolSpec {
 }
 
 /// One request.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
     /// The conversation so far, system message first.
     pub messages: &'a [Message],
@@ -61,6 +61,8 @@ pub struct Request<'a> {
     pub tools: &'a [ToolSpec],
     /// Another model of the same provider that is to answer this one.
     pub model: Option<&'a str>,
+    /// Tokens that may still be spent: an answer is no longer than that, and is not asked for again beyond it.
+    pub tokens_left: Option<u64>,
 }
 
 /// How much a model can take.

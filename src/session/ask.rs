@@ -21,9 +21,9 @@ impl Session {
             return Ok(None);
         }
         self.fits().map_err(Stop::Query)?;
-        match self.asked(cancel).await {
+        match self.asked(cancel, report).await {
             Err(Stop::Query(error @ QueryError::TooLong { .. })) => match self.overflowed(cancel, report).await? {
-                Compacted::Shorter => self.asked(cancel).await,
+                Compacted::Shorter => self.asked(cancel, report).await,
                 Compacted::Same => Err(Stop::Query(self.refused(error))),
                 Compacted::Interrupted => Ok(None),
             },
@@ -61,20 +61,23 @@ impl Session {
     }
 
     /// `None` where the person interrupted; what had been streamed by then is kept.
-    async fn asked(&mut self, cancel: &CancellationToken) -> Result<Option<Reply>, Stop> {
+    async fn asked(&mut self, cancel: &CancellationToken, report: &mut Report) -> Result<Option<Reply>, Stop> {
         let streamed = Mutex::new(String::new());
+        let thought = Mutex::new(String::new());
         let emitter = &self.emitter;
         let on = |delta: Delta| {
             if let Ok(mut streamed) = streamed.lock() {
                 match &delta {
                     Delta::Text(text) => streamed.push_str(text),
                     Delta::Superseded { .. } => streamed.clear(),
-                    Delta::Thinking(_) | Delta::Retrying { .. } | Delta::Notice(_) => {}
+                    Delta::Thinking(text) => thought.lock().iter_mut().for_each(|thought| thought.push_str(text)),
+                    Delta::Retrying { .. } | Delta::Notice(_) => {}
                 }
             }
             emitter.emit(event_of(delta));
         };
-        let request = Request { messages: &self.messages, tools: &self.parts.specs, model: None };
+        let tokens_left = self.budget.as_ref().and_then(|budget| budget.tokens_left());
+        let request = Request { messages: &self.messages, tools: &self.parts.specs, model: None, tokens_left };
         let reply = tokio::select! {
             biased;
             () = cancel.cancelled() => None,
@@ -82,6 +85,11 @@ impl Session {
         };
         if reply.is_none() {
             let text = streamed.into_inner().unwrap_or_default();
+            let thought = thought.into_inner().unwrap_or_default();
+            if !text.is_empty() || !thought.is_empty() {
+                let prompt = self.parts.model.tokens(&request);
+                self.spend_estimated(prompt, &format!("{thought}{text}"), report);
+            }
             if !text.trim().is_empty() {
                 self.add(Message::text(Role::Assistant, text), &[])?;
             }

@@ -29,8 +29,15 @@ impl Session {
         cancel: &CancellationToken,
     ) -> Moves {
         let mut moves = Moves::On;
+        // The same twice in one reply is once: the model had no result to learn from.
+        let mut seen: Vec<(&str, Option<&serde_json::Map<String, serde_json::Value>>)> = Vec::new();
         for result in results {
             let call = reply.calls.iter().find(|call| call.id == result.id);
+            let same = (result.name.as_str(), call.map(|call| &call.arguments));
+            if seen.contains(&same) {
+                continue;
+            }
+            seen.push(same);
             match progress.see(call, result, workspace) {
                 Step::On => {}
                 Step::Nudge => moves = Moves::Told(result.name.clone()),

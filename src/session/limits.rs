@@ -3,7 +3,7 @@
 use super::Session;
 use super::report::Report;
 use crate::ending::Ending;
-use crate::event::EventKind;
+use crate::event::{EventKind, Usage};
 use crate::query::Reply;
 use crate::texts::fill;
 use std::time::Duration;
@@ -59,6 +59,14 @@ impl Session {
     pub(super) fn spend(&self, reply: &Reply, report: &mut Report) {
         report.count(reply);
         self.budget.iter().for_each(|budget| budget.count(&reply.usage, reply.cost_usd));
+    }
+
+    /// Count what was streamed before a person interrupted; nobody measured it.
+    pub(super) fn spend_estimated(&self, prompt: u64, streamed: &str, report: &mut Report) {
+        let completion = crate::query::usage::estimate(streamed).round() as u64;
+        let usage = Usage { prompt, completion, cached: 0, measured: false };
+        report.usage.add(&usage);
+        self.budget.iter().for_each(|budget| budget.count(&usage, Some(0.0)));
     }
 
     pub(super) fn say_ending(&self, ending: Ending) {

@@ -63,6 +63,12 @@ impl Budget {
         self.max_turns.saturating_sub(self.spent().turns)
     }
 
+    /// Tokens that are left, where they are limited.
+    pub fn tokens_left(&self) -> Option<u64> {
+        let spent = self.spent().tokens;
+        self.limits.tokens.map(|limit| limit.saturating_sub(spent))
+    }
+
     /// The limit that is reached, turns aside. What costs nobody knows may cost anything.
     pub fn over(&self) -> Option<Ending> {
         let spent = self.spent();

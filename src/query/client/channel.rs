@@ -121,7 +121,7 @@ impl Client {
             body: None,
         }];
         let messages = [Message::text(Role::User, "Call the tool `ping` now. Say nothing else.")];
-        self.ask(Request { messages: &messages, tools: &tools, model: None }, on).await?;
+        self.ask(Request { messages: &messages, tools: &tools, model: None, tokens_left: None }, on).await?;
         if self.learnt().agreed == Agreed::Trying {
             self.settle(Channel::Text, "it did not call the tool that it was asked to call", on);
         }

@@ -3,6 +3,7 @@
 use super::Client;
 use super::attempt::Broken;
 use super::channel::Agreed;
+use crate::event::Usage;
 use crate::message::Channel;
 use crate::query::assemble::Raw;
 use crate::query::failure::{Failure, Kind};
@@ -13,12 +14,13 @@ use crate::query::{Delta, QueryError, Request, reply};
 use serde_json::Value;
 
 impl Client {
-    /// A raw reply, and the limit on tokens that was really sent.
+    /// A raw reply, and the limit on tokens that was really sent. What tries took that broke off is added to `spent`.
     pub(super) async fn exchange(
         &self,
         request: &Request<'_>,
         messages: &[Value],
         limit: u64,
+        spent: &mut Usage,
         on: On<'_>,
     ) -> Result<(Raw, u64), QueryError> {
         let mut tried = 0_u32;
@@ -49,16 +51,23 @@ impl Client {
                 continue;
             }
             tried += 1;
+            let broke = broken.partial.as_ref();
+            let wasted = broke.map(|partial| self.count(partial, self.estimate(request, messages), request));
+            let took: u64 = wasted.iter().chain([&*spent]).map(|usage| usage.prompt + usage.completion).sum();
+            let over = request.tokens_left.is_some_and(|left| took >= left);
             let progress = if broken.partial.is_some() { Progress::Midway } else { Progress::Nothing };
             match self.decide(&broken.failure, tried, progress) {
-                Decision::After(wait) => {
+                Decision::After(wait) if !over => {
+                    wasted.iter().for_each(|usage| spent.add(usage));
                     let why = broken.failure.to_string();
                     show.void(&why);
                     let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
                     on(Delta::Retrying { attempt: tried + 1, wait_ms, why });
                     tokio::time::sleep(wait).await;
                 }
-                Decision::GiveUp => return self.give_up(broken, &body, tried, show).map(|raw| (raw, sent)),
+                Decision::GiveUp | Decision::After(_) => {
+                    return self.give_up(broken, &body, tried, show).map(|raw| (raw, sent));
+                }
             }
         }
     }

@@ -30,6 +30,9 @@ use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};
 use std::sync::{Mutex, PoisonError};
 
+/// Tokens of an answer that is asked for in any case.
+const SHORTEST: u64 = 256;
+
 /// A model that is asked over HTTP, or from a cassette.
 #[derive(Debug)]
 pub struct Client {
@@ -101,10 +104,13 @@ impl Client {
         let fitted = images::fitted(request.messages, &self.settings, &self.name);
         let messages = spell::messages(&fitted, self.preset.echo);
         let prompt = self.estimate(&request, &messages);
-        let mut limit = self.first_limit();
+        let within = |spent: &Usage| request.tokens_left.is_none_or(|left| spent.prompt + spent.completion < left);
+        // Short answers still say what they are, so a limit that is all but reached leaves room for one.
+        let room = request.tokens_left.map(|left| left.saturating_sub(prompt as u64).max(SHORTEST));
+        let mut limit = room.map_or(self.first_limit(), |room| self.first_limit().min(room));
         let mut spent = Usage { measured: true, ..Usage::default() };
         for round in 0_u32.. {
-            let (raw, sent) = self.exchange(&request, &messages, limit, on).await?;
+            let (raw, sent) = self.exchange(&request, &messages, limit, &mut spent, on).await?;
             for drift in self.tape.take_drifts() {
                 on(Delta::Notice(format!("the cassette differs from what is asked: {drift}")));
             }
@@ -119,7 +125,8 @@ impl Client {
             spent.add(&self.count(&raw, prompt, &request));
             let next = limit.saturating_mul(2).min(self.growth.max_tokens_limit);
             // Where the server itself bounds the limit, asking again gives the same again.
-            let can_grow = round < self.growth.max_retries && next > limit && sent == limit;
+            let next = room.map_or(next, |room| next.min(room));
+            let can_grow = round < self.growth.max_retries && next > limit && sent == limit && within(&spent);
             if raw.is_at_limit() && can_grow {
                 on(Delta::Superseded { why: format!("it was cut off at {limit} tokens; asked again with {next}") });
                 limit = next;

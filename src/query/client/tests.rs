@@ -68,12 +68,21 @@ fn tools() -> Vec<ToolSpec> {
 
 /// The reply and everything that was told meanwhile.
 fn ask(client: &Client, messages: &[Message]) -> (Result<Reply, QueryError>, Vec<Delta>) {
+    ask_within(client, messages, None)
+}
+
+/// The same with so many tokens left.
+fn ask_within(
+    client: &Client,
+    messages: &[Message],
+    tokens_left: Option<u64>,
+) -> (Result<Reply, QueryError>, Vec<Delta>) {
     let told = Mutex::new(Vec::new());
     let tools = tools();
     let reply = {
         let on = |delta| told.lock().unwrap().push(delta);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(client.ask(Request { messages, tools: &tools, model: None }, &on))
+        runtime.block_on(client.ask(Request { messages, tools: &tools, model: None, tokens_left }, &on))
     };
     (reply, told.into_inner().unwrap())
 }
@@ -109,6 +118,29 @@ fn a_blocking_request_gives_the_same_reply() {
     assert_eq!((reply.visible.as_str(), reply.calls[0].id.as_str()), ("a", "c"));
     let request = &handler.requests()[0];
     assert_eq!((&request["stream"], &request["tools"][0]["function"]["name"]), (&json!(false), &json!("view")));
+}
+
+#[test]
+fn a_limit_of_tokens_holds_for_what_would_be_asked_again() {
+    let cut = r#"{"text":"a a a","finish":"length","usage":{"prompt_tokens":1000,"completion_tokens":3000}}"#;
+    let (server, handler) = server(&[cut, cut, cut]);
+    let (reply, _) = ask_within(&client(settings(Some(&server)), Tape::Off), &asked(), Some(4000));
+    let reply = reply.unwrap();
+    assert_eq!((handler.requests().len(), reply.usage.completion), (1, 3000));
+    assert!(limits(&handler)[0] <= 4000, "{:?}", limits(&handler));
+    assert!(matches!(reply.state, State::Truncated { .. }));
+}
+
+#[test]
+fn what_broke_off_was_paid_for_too() {
+    let words = "word ".repeat(300);
+    let broken = format!(
+        r#"{{"chunks":["data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{words}\"}}}}]}}\n\n"],"then":"reset"}}"#
+    );
+    let (server, _) = server(&[&broken, r#"{"text":"fine"}"#]);
+    let (reply, _) = ask(&client(settings(Some(&server)), Tape::Off), &asked());
+    let usage = reply.unwrap().usage;
+    assert!(usage.completion > 200 && !usage.measured, "{usage:?}");
 }
 
 #[test]
@@ -258,7 +290,7 @@ fn what_is_recorded_replays_to_the_same_reply_without_a_network() {
             Redactor::new([]),
         ),
     );
-    let said: Vec<Reply> = (0..3).map(|_| ask(&live, &asked()).0.unwrap()).collect();
+    let mut said: Vec<Reply> = (0..3).map(|_| ask(&live, &asked()).0.unwrap()).collect();
     drop(server);
 
     let replay = client(
@@ -266,6 +298,9 @@ fn what_is_recorded_replays_to_the_same_reply_without_a_network() {
         Tape::replay(Player::new(File::read(&path).unwrap(), Normaliser::default()), OnDrift::End, Redactor::new([])),
     );
     let replayed: Vec<Reply> = (0..3).map(|_| ask(&replay, &asked()).0.unwrap()).collect();
+    // The last was tried three times, and all three were paid for; one of them is on the tape.
+    assert_eq!(said[2].usage.prompt, 3 * replayed[2].usage.prompt);
+    (said[2].usage, said[2].cost_usd) = (replayed[2].usage, replayed[2].cost_usd);
     assert_eq!(said, replayed);
     assert!(matches!(said[2].state, State::Truncated { .. }));
     let end = ask(&replay, &asked()).0.unwrap_err();

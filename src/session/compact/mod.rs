@@ -324,7 +324,7 @@ impl Session {
 }
 
 const fn request(messages: &[Message]) -> Request<'_> {
-    Request { messages, tools: &[], model: None }
+    Request { messages, tools: &[], model: None, tokens_left: None }
 }
 
 const fn gains(before: u64, after: u64) -> bool {
