@@ -57,7 +57,7 @@ pub fn ask(client: Client, history: Vec<Message>, tools: &[ToolSpec]) -> Called 
     let shown = Mutex::new(String::new());
     let outcome = {
         let on = |delta: Delta| show(&shown, delta);
-        let asking = client.ask(Request { messages: &history, tools, model: None }, &on);
+        let asking = client.ask(Request { messages: &history, tools, model: None, tokens_left: None }, &on);
         match tokio::runtime::Builder::new_current_thread().enable_all().build() {
             Ok(runtime) => runtime.block_on(asking),
             Err(error) => Err(QueryError::Unavailable { what: error.to_string(), hint: String::new(), code: None }),

@@ -45,7 +45,11 @@ use selfsmith_agent::message::Part;
 use selfsmith_agent::session::Session;
 use selfsmith_agent::texts::{Texts, fill};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 use watch::{News, Watch};
+
+/// A Ctrl-C that stopped the work and another this soon after it are twice: the second leaves.
+const TWICE: Duration = Duration::from_secs(2);
 
 /// What the REPL works with.
 pub struct Repl<'a> {
@@ -96,9 +100,11 @@ impl<'a> Repl<'a> {
 
     fn talk(&mut self) -> Ending {
         let mut last = None;
+        let mut stopped: Option<Instant> = None;
         loop {
             let typed = self.desk.next();
-            let again = last.as_ref() == Some(&typed);
+            let twice = stopped.take().is_some_and(|at| at.elapsed() < TWICE) && typed == Typed::Interrupt;
+            let again = twice || last.as_ref() == Some(&typed);
             last = matches!(typed, Typed::Interrupt | Typed::Escape).then(|| typed.clone());
             match typed {
                 Typed::End if self.desk.interrupt.is_leaving() => return Ending::Interrupted,
@@ -121,6 +127,7 @@ impl<'a> Repl<'a> {
                     if self.take(&submission) == Goes::Away {
                         return Ending::Done;
                     }
+                    stopped = self.desk.interrupt.token().is_cancelled().then(Instant::now);
                 }
             }
         }

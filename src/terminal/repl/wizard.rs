@@ -140,7 +140,9 @@ fn tried(desk: &Desk<'_>, setup: &mut Setup<'_>, answers: &Answers) -> Result<()
     let messages = [Message::text(Role::User, TEST.trim())];
     let cancel = desk.interrupt.renew();
     let (reply, _) = desk.work(async {
-        let ask = std::pin::pin!(model.ask(Request { messages: &messages, tools: &[], model: None }, &|_| {}));
+        let ask = std::pin::pin!(
+            model.ask(Request { messages: &messages, tools: &[], model: None, tokens_left: None }, &|_| {})
+        );
         let stop = std::pin::pin!(cancel.cancelled());
         match futures::future::select(ask, stop).await {
             Either::Left((reply, _)) => Some(reply.map(|_| ())),

@@ -26,7 +26,8 @@ fn run(bench: &mut Bench<'_>, _rest: &str) -> Flow {
 
 fn rows(session: &Session, texts: &'static Texts) -> Vec<(&'static str, u64)> {
     let parts = session.parts();
-    let weigh = |messages: &[Message]| parts.model.tokens(&Request { messages, tools: &[], model: None });
+    let weigh =
+        |messages: &[Message]| parts.model.tokens(&Request { messages, tools: &[], model: None, tokens_left: None });
     let summary = session.summarised();
     let of = |wanted: &dyn Fn(Role, &Part) -> bool| {
         let of_message = |message: &Message| {
@@ -35,7 +36,7 @@ fn rows(session: &Session, texts: &'static Texts) -> Vec<(&'static str, u64)> {
         };
         session.messages().iter().filter(|message| Some(*message) != summary).map(of_message).sum::<u64>()
     };
-    let tools = parts.model.tokens(&Request { messages: &[], tools: &parts.specs, model: None });
+    let tools = parts.model.tokens(&Request { messages: &[], tools: &parts.specs, model: None, tokens_left: None });
     let is_said = |part: &Part| !matches!(part, Part::Result(_) | Part::Call(_));
     vec![
         (texts.context_system, of(&|role, _| role == Role::System)),
