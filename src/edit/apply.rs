@@ -67,6 +67,12 @@ pub fn apply(text: &str, edits: &[Edit], occurrences: Occurrences) -> Result<App
         }
         for (span, new) in splices {
             let first = lines::number_of(&applied.text, span.start);
+            let breaks = |text: &str| text.matches('\n').count();
+            let (gone, come) = (breaks(applied.text.get(span.clone()).unwrap_or_default()), breaks(&new));
+            // What stands below moves with the lines that come and go here.
+            for lines in applied.lines.iter_mut().filter(|lines| lines.start >= first + gone) {
+                *lines = lines.start - gone + come..lines.end - gone + come;
+            }
             applied.lines.push(first..first + new.lines().count().max(1));
             applied.text.replace_range(span.clone(), &new);
             applied.splices.push((span, new));

@@ -15,6 +15,9 @@ const MAX_CHARS: usize = 300;
 const MAX_PLACES: usize = 50;
 /// Lines that are shown.
 const MAX_SHOWN: usize = 12;
+/// Lines of an old text up to which its neighbours are shown too, and how many on each side.
+const SHORT: usize = 3;
+const AROUND: usize = 2;
 /// How alike the best place must be to be worth showing, from 0 to 1.
 const ENOUGH: f64 = 0.55;
 
@@ -28,8 +31,13 @@ pub fn shown(text: &str, old: &str) -> String {
         return String::new();
     };
     let mut result = String::from("; the nearest lines are (→ tab, · blank at an end, ␍ carriage return)");
-    for (n, line) in here.iter().enumerate().skip(start).take(wanted.len().min(MAX_SHOWN)) {
-        let mark = if wanted.get(n - start).is_some_and(|want| *want == line.text.trim()) { ' ' } else { '*' };
+    // A short text may have been broken into several lines, or joined: its neighbours tell.
+    let around = if wanted.len() <= SHORT { AROUND } else { 0 };
+    let from = start.saturating_sub(around);
+    let to = start + wanted.len().min(MAX_SHOWN) + around;
+    for (n, line) in here.iter().enumerate().take(to).skip(from) {
+        let want = n.checked_sub(start).and_then(|n| wanted.get(n));
+        let mark = if want.is_none_or(|want| *want == line.text.trim()) { ' ' } else { '*' };
         result.push_str(&format!("\n{mark}{:>5} {}", n + 1, visible(line.text)));
     }
     if wanted.len() > MAX_SHOWN {

@@ -58,6 +58,24 @@ fn a_miss_shows_the_nearest_line_and_what_cannot_be_seen() {
 }
 
 #[test]
+fn a_miss_of_few_lines_shows_their_neighbours() {
+    let text = "a();\nb();\nout()\n    .write(all)\n    .or(fail)\n}\nend\n";
+    let edit = [Edit { old: "out().write(all).or(fail)\n".to_owned(), new: "x\n".to_owned() }];
+    let said = apply(text, &edit, Occurrences::One).expect_err("a miss").error.to_string();
+    assert!(said.contains("    3 out()\n") && said.contains("    5 ····.or(fail)"), "{said}");
+}
+
+#[test]
+fn lines_are_counted_in_the_text_that_all_edits_leave() {
+    let edit = |old: &str, new: &str| Edit { old: old.to_owned(), new: new.to_owned() };
+    let edits = [edit("d\n", "D\n"), edit("a\n", "a\nb\nc\n"), edit("e\n", "")];
+    let applied = apply("a\nd\ne\nf\n", &edits, Occurrences::One).expect("they fit");
+    assert_eq!((applied.text.as_str(), applied.lines), ("a\nb\nc\nD\nf\n", vec![4..5, 1..4, 5..6]));
+    let applied = apply("x\nx\n", &[edit("x\n", "y\nz\n")], Occurrences::All).expect("they fit");
+    assert_eq!(applied.lines, [3..5, 1..3]);
+}
+
+#[test]
 fn legacy_files_keep_every_byte_outside_the_span() {
     let gbk: &[u8] = b"// \xd6\xd0\xce\xc4\r\nint a;\r\n";
     let text = readings(gbk).expect("text").find(|text| text.body.contains("中文")).expect("GBK");

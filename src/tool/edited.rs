@@ -8,10 +8,13 @@ use crate::edit::set::{self, Change};
 use crate::edit::write::Written;
 use crate::edit::{Applied, How};
 use serde_json::json;
+use std::ops::Range;
 
 /// Lines of the result that are shown of each file, and of all.
 const MAX_SHOWN: usize = 14;
 const MAX_SHOWN_IN_ALL: usize = 60;
+/// Places up to which each is shown with its neighbours.
+const FEW: usize = 8;
 
 /// A file as it will be.
 pub struct Edited {
@@ -96,19 +99,74 @@ fn told(one: &Edited, written: Written) -> String {
     told
 }
 
-/// The changed lines with one more on each side, as they stand now.
+/// The changed lines of every place with one more on each side, as they stand now; of many places, each less.
 fn shown(applied: &Applied, most: usize) -> String {
-    let Some(first) = applied.lines.iter().map(|range| range.start).min() else { return String::new() };
-    let last = applied.lines.iter().map(|range| range.end).max().unwrap_or(first);
-    let from = first.saturating_sub(1).max(1);
-    let wanted = last + 1 - from;
-    let mut result = String::new();
-    for (n, line) in applied.text.lines().enumerate().skip(from - 1).take(wanted.min(most)) {
-        let line: String = line.chars().take(200).collect();
-        result.push_str(&format!("{:>6}\t{line}\n", n + 1));
+    let around = usize::from(applied.lines.len() <= FEW);
+    let mut places = applied.lines.clone();
+    places.sort_by_key(|lines| lines.start);
+    let mut parts: Vec<Range<usize>> = Vec::new();
+    for lines in places {
+        let part = lines.start.saturating_sub(around).max(1)..lines.end + around;
+        match parts.last_mut() {
+            Some(last) if part.start <= last.end => last.end = last.end.max(part.end),
+            _ => parts.push(part),
+        }
     }
-    if wanted > most {
-        result.push_str("     …\n");
+    let text: Vec<&str> = applied.text.lines().collect();
+    let each = (most / parts.len().max(1)).max(1 + 2 * around);
+    let mut result = String::new();
+    let mut left = most.max(each);
+    for (n, part) in parts.iter().enumerate() {
+        let wanted = part.len().min(each);
+        if wanted > left {
+            result.push_str(&format!("     … and {} more places\n", parts.len() - n));
+            return result;
+        }
+        left -= wanted;
+        if n > 0 {
+            result.push_str("     …\n");
+        }
+        for (at, line) in text.iter().enumerate().skip(part.start - 1).take(wanted) {
+            let line: String = line.chars().take(200).collect();
+            result.push_str(&format!("{:>6}\t{line}\n", at + 1));
+        }
+        if part.len() > wanted && n + 1 == parts.len() {
+            result.push_str("     …\n");
+        }
     }
     result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::edit::{Edit, Occurrences, apply};
+
+    fn after(text: &str, edits: &[(&str, &str)], occurrences: Occurrences) -> String {
+        let edits: Vec<Edit> =
+            edits.iter().map(|(old, new)| Edit { old: (*old).to_owned(), new: (*new).to_owned() }).collect();
+        shown(&apply(text, &edits, occurrences).expect("they fit"), MAX_SHOWN)
+    }
+
+    #[test]
+    fn places_far_apart_are_all_shown_and_the_lines_between_them_are_not() {
+        let text: String = (1..=60).map(|n| format!("line {n}\n")).collect();
+        let shown = after(&text, &[("line 50\n", "fifty\n"), ("line 2\n", "two\nand\n")], Occurrences::One);
+        let want = "     1\tline 1\n     2\ttwo\n     3\tand\n     4\tline 3\n     …\n    50\tline 49\n    51\tfifty\n    52\tline 51\n";
+        assert_eq!(shown, want);
+    }
+
+    #[test]
+    fn of_many_places_the_first_are_shown_and_the_others_counted() {
+        let text = "x\n\n\n".repeat(40);
+        let shown = after(&text, &[("x", "y")], Occurrences::All);
+        assert!(shown.starts_with("     1\ty\n     …\n     4\ty\n"), "{shown}");
+        assert!(shown.ends_with("… and 26 more places\n"), "{shown}");
+    }
+
+    #[test]
+    fn a_long_place_is_cut() {
+        let shown = after("a\nb\n", &[("a\n", &"n\n".repeat(50))], Occurrences::One);
+        assert_eq!((shown.lines().count(), shown.ends_with("    14\tn\n     …\n")), (15, true), "{shown}");
+    }
 }
