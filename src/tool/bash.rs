@@ -11,6 +11,7 @@ mod screen;
 mod walls;
 mod whole;
 
+use super::files::Files;
 use super::{Answer, Effect, Surroundings, Tool};
 use crate::snapshot::Job;
 use command::Shell;
@@ -25,6 +26,9 @@ use std::time::Duration;
 
 pub use command::{BashError, Ran};
 pub(super) use jobs::{Action, Jobs};
+
+/// Files that are named as changed.
+const MAX_NAMED: usize = 12;
 
 /// What becomes of a command whose time is over, where the call gave no time of its own.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,12 +82,20 @@ impl Default for Settings {
 #[derive(Debug)]
 pub struct Bash {
     jobs: Arc<Jobs>,
+    files: Option<Arc<Files>>,
 }
 
 impl Bash {
     /// For a workspace.
     pub fn new(surroundings: &Surroundings) -> Self {
-        Self { jobs: Arc::new(Jobs::new(Shell::new(surroundings))) }
+        Self { jobs: Arc::new(Jobs::new(Shell::new(surroundings))), files: None }
+    }
+
+    /// The same, telling which of these files a command left otherwise than the model saw them.
+    #[must_use]
+    pub fn telling(mut self, files: Arc<Files>) -> Self {
+        self.files = Some(files);
+        self
     }
 
     /// Its commands in the background, for the tool `job`.
@@ -140,6 +152,7 @@ impl Bash {
         if let Some(hint) = self.shell().hint(ran) {
             text.push_str(&hint);
         }
+        text.push_str(&outdated(self.files.as_deref()));
         let answer = if ran.end.success() { Answer::done(text) } else { Answer::failed(text) };
         answer.with_detail(ran.facts())
     }
@@ -158,6 +171,18 @@ impl Bash {
              says, or end it if it hangs]\n"
         );
         Answer::failed(news + &note).with_detail(json!({ "exit": null, "timed_out": false, "job": number.to_string() }))
+    }
+}
+
+/// Which files are not what the model saw: a formatter rewrites what an edit would look for.
+fn outdated(files: Option<&Files>) -> String {
+    let names = files.map(Files::outdated).unwrap_or_default();
+    let more = names.len().saturating_sub(MAX_NAMED);
+    let named: Vec<&str> = names.iter().take(MAX_NAMED).map(String::as_str).collect();
+    match (named.is_empty(), more) {
+        (true, _) => String::new(),
+        (false, 0) => format!("[changed since you saw them: {}]\n", named.join(", ")),
+        (false, more) => format!("[changed since you saw them: {} and {more} more]\n", named.join(", ")),
     }
 }
 

@@ -22,6 +22,8 @@ use std::time::Duration;
 
 /// Bytes of a file that can be edited.
 pub const MAX_EDITED: u64 = 64 << 20;
+/// Bytes of a file that is compared with what was seen of it after a command.
+const MAX_COMPARED: u64 = 1 << 20;
 /// Characters of a difference that people are shown.
 const MAX_DIFF: usize = 16 * 1024;
 
@@ -48,6 +50,8 @@ struct Sight {
     shown: Vec<Range<usize>>,
     /// Lines of the file; none where all of it is known without having been shown.
     lines: usize,
+    /// The other text that was last told of.
+    told: Option<[u8; 32]>,
 }
 
 /// What the session knows of a file as it is now.
@@ -127,9 +131,14 @@ impl Files {
     pub fn saw(&self, place: &Place, bytes: &[u8], shown: Range<usize>, lines: usize) {
         let digest: [u8; 32] = Sha256::digest(bytes).into();
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let sight = seen.entry(place.absolute.clone()).or_insert_with(|| Sight { digest, shown: Vec::new(), lines });
+        let sight = seen.entry(place.absolute.clone()).or_insert_with(|| Sight {
+            digest,
+            shown: Vec::new(),
+            lines,
+            told: None,
+        });
         if sight.digest != digest {
-            *sight = Sight { digest, shown: Vec::new(), lines };
+            *sight = Sight { digest, shown: Vec::new(), lines, told: None };
         }
         sight.shown.push(shown);
         sight.shown = merged(std::mem::take(&mut sight.shown));
@@ -137,7 +146,7 @@ impl Files {
 
     /// Remember a file that the session wrote itself, and so knows.
     pub fn wrote(&self, place: &Place, bytes: &[u8]) {
-        let sight = Sight { digest: Sha256::digest(bytes).into(), shown: Vec::new(), lines: 0 };
+        let sight = Sight { digest: Sha256::digest(bytes).into(), shown: Vec::new(), lines: 0, told: None };
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).insert(place.absolute.clone(), sight);
     }
 
@@ -149,6 +158,23 @@ impl Files {
                 self.seen.lock().unwrap_or_else(PoisonError::into_inner).remove(&place.absolute);
             }
         }
+    }
+
+    /// Files that are not what was seen of them, sorted; each is told once for each text that it gets.
+    pub fn outdated(&self) -> Vec<String> {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut names = Vec::new();
+        for (path, sight) in seen.iter_mut() {
+            let small = std::fs::metadata(path).is_ok_and(|data| data.is_file() && data.len() <= MAX_COMPARED);
+            let Some(bytes) = small.then(|| std::fs::read(path).ok()).flatten() else { continue };
+            let digest: [u8; 32] = Sha256::digest(bytes).into();
+            if digest != sight.digest && sight.told != Some(digest) {
+                sight.told = Some(digest);
+                names.push(self.workspace.relative(path));
+            }
+        }
+        names.sort();
+        names
     }
 
     /// What is known of a file with these bytes.

@@ -178,7 +178,7 @@ pub fn table(surroundings: &Surroundings) -> Vec<Box<dyn Tool>> {
 /// The same with the session's memory of files made beforehand.
 pub fn table_with(surroundings: &Surroundings, files: &Arc<files::Files>) -> Vec<Box<dyn Tool>> {
     let files = || Arc::clone(files);
-    let bash = bash::Bash::new(surroundings);
+    let bash = bash::Bash::new(surroundings).telling(files());
     let jobs = bash.jobs();
     vec![
         Box::new(bash),

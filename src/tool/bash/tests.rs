@@ -35,6 +35,22 @@ async fn output_streams_and_exit_code_are_told() {
 }
 
 #[tokio::test]
+async fn files_that_a_command_leaves_otherwise_than_they_were_seen_are_named_once() {
+    let root = tempfile::tempdir().unwrap();
+    let path = root.path().join("a.rs");
+    std::fs::write(&path, "fn a(){}\n").unwrap();
+    let files = Files::new(&Surroundings { root: root.path().to_owned(), ..Surroundings::default() });
+    let place = files.place_at("a.rs", crate::tool::paths::Purpose::Look).unwrap();
+    files.saw(&place, b"fn a(){}\n", 1..2, 1);
+    let tool = tool(root.path()).telling(files);
+    let shown = call(&tool, json!({ "command": "cat a.rs; echo new > b.rs" })).await;
+    assert_eq!(shown.text, "fn a(){}\n");
+    let formats = json!({ "command": "echo 'fn a() {}' > a.rs" });
+    assert_eq!(call(&tool, formats.clone()).await.text, "[no output]\n[changed since you saw them: a.rs]\n");
+    assert_eq!(call(&tool, formats).await.text, "[no output]\n");
+}
+
+#[tokio::test]
 async fn a_command_that_takes_too_long_says_what_to_do() {
     let root = tempfile::tempdir().unwrap();
     let answer = call(&tool(root.path()), json!({ "command": "echo early; sleep 60", "timeout_s": "0.3" })).await;
