@@ -15,9 +15,9 @@ pub const LAYERS: [(&str, &str); 6] = [
 pub const PROJECT: (&str, &str) = ("system/project.md", include_str!("../../prompts/system/project.md"));
 
 /// What the loop says to the model, one file per occasion, with the placeholders each may use.
-pub const NOTES: [(super::Note, &str, &str, &[&str]); 18] = {
+pub const NOTES: [(super::Note, &str, &str, &[&str]); 19] = {
     use super::Note::{
-        AfterDone, Circling, Compacted, CutOff, Denied, DeniedByRule, DoneTooEarly, InterruptedLost,
+        AfterDone, Circling, Compacted, CutOff, Denied, DeniedByRule, DoneTooEarly, Helper, InterruptedLost,
         InterruptedRunning, InterruptedWaiting, LastTurn, NobodyToAsk, Nudge, NudgeEmpty, ReadOnly, StoppedByHook,
         SumUp, SummaryLacks,
     };
@@ -34,6 +34,7 @@ pub const NOTES: [(super::Note, &str, &str, &[&str]); 18] = {
         (Denied, "notes/denied.md", include_str!("../../prompts/notes/denied.md"), &["why"]),
         (DeniedByRule, "notes/denied-by-rule.md", include_str!("../../prompts/notes/denied-by-rule.md"), &["rule"]),
         (DoneTooEarly, "notes/done-too-early.md", include_str!("../../prompts/notes/done-too-early.md"), &["failed"]),
+        (Helper, "notes/helper.md", include_str!("../../prompts/notes/helper.md"), &["access"]),
         (InterruptedLost, "notes/interrupted-lost.md", include_str!("../../prompts/notes/interrupted-lost.md"), &[]),
         (
             InterruptedRunning,

@@ -52,6 +52,8 @@ pub enum Note {
     DeniedByRule,
     /// `done` after a call that failed.
     DoneTooEarly,
+    /// What a helper is told that it is; `{{ access }}` is `read` or `full`.
+    Helper,
     /// A result was lost with the program.
     InterruptedLost,
     /// A call was interrupted while it ran.

@@ -11,6 +11,7 @@ use crate::ending::Ending;
 use crate::event::{Event, EventKind};
 use crate::frontend::{Decision, Frontend};
 use crate::message::{Channel, ToolCall};
+use crate::prompt::Note;
 use crate::query::ToolSpec;
 use crate::redact::Redactor;
 use crate::texts::fill;
@@ -107,7 +108,9 @@ impl Session {
             return Err("the prompt is empty: say what is to be done and what to answer".to_owned());
         }
         let mut helper = self.helper(call, access)?;
-        let report = helper.prompt(prompt, cancel).await;
+        // Beside the prompt and not in the system's text: that is the client's where the channel changes.
+        let note = self.parts.prompts.note(Note::Helper, &[("access", access.word())]);
+        let report = helper.prompt(&format!("{prompt}\n\n{note}"), cancel).await;
         let answer = told(&report, helper.id());
         let mut all = self.helped.lock().unwrap_or_else(PoisonError::into_inner);
         all.add(&report);

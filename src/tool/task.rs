@@ -27,6 +27,14 @@ impl Access {
         }
     }
 
+    /// As it is written.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Full => "full",
+        }
+    }
+
     /// Whether such a helper has this tool. None has helpers of its own.
     pub fn has(self, tool: &dyn Tool) -> bool {
         match tool.effect() {
