@@ -1,7 +1,7 @@
 //! `repo_map`: the definitions that matter most in the workspace, within a budget of tokens.
 //!
 //! Promises: what git ignores and what is guarded is left out; each file is read once; files, bytes and time are bounded,
-//! and what was left out is said.
+//! and what was left out is said. Tests are counted, not listed: nobody calls them.
 
 use super::files::Files;
 use super::paths::Purpose;
@@ -55,6 +55,7 @@ struct Read {
     entries: Vec<Entry>,
     words: Words,
     files: usize,
+    tests: usize,
 }
 
 impl RepoMap {
@@ -75,7 +76,17 @@ impl RepoMap {
         let mut read = read_all(&paths, stop);
         weigh(&mut read, &names);
         let unread = paths.len() - read.files;
-        Ok(told(&read.entries, &names, tokens * BYTES_A_TOKEN, unread, more))
+        let mut left = Vec::new();
+        if read.tests > 0 {
+            left.push(format!("{} tests", read.tests));
+        }
+        if unread > 0 {
+            left.push(format!("{unread} files that are too large or could not be read in time"));
+        }
+        if more {
+            left.push(format!("all files after the first {MAX_FILES}"));
+        }
+        Ok(told(&read.entries, &names, tokens * BYTES_A_TOKEN, left))
     }
 }
 
@@ -102,6 +113,7 @@ fn read_all(paths: &[PathBuf], stop: &Stop) -> Read {
         all.entries.extend(part.entries);
         all.words.merge(part.words);
         all.files += part.files;
+        all.tests += part.tests;
     }
     all
 }
@@ -114,7 +126,12 @@ fn read_one(n: usize, path: &Path, read: &mut Read) {
     let Some(outline) = Outline::read(path, &text, Depth::Outside, PATIENCE_EACH) else { return };
     read.files += 1;
     for symbol in outline.symbols {
+        let before = text.get(..symbol.span.start).unwrap_or_default();
         let line = text.get(symbol.span).unwrap_or_default().lines().next().unwrap_or_default();
+        if is_a_test(&symbol.path, before, line) {
+            read.tests += usize::from(!line.starts_with("mod "));
+            continue;
+        }
         let line: String = line.trim_end_matches([' ', '\t', '{', '\r']).chars().take(MAX_LINE).collect();
         let name = symbol.path.last().cloned().unwrap_or_default();
         let owner = symbol.path.len().checked_sub(2).and_then(|n| symbol.path.get(n));
@@ -144,11 +161,20 @@ fn weigh(read: &mut Read, names: &[String]) {
     read.entries.sort_by(|a, b| b.weight.total_cmp(&a.weight).then((a.file, a.line).cmp(&(b.file, b.line))));
 }
 
+/// A module of tests or what stands in one, what is marked as a test, what is named as one. `before` is the file up to it.
+fn is_a_test(path: &[String], before: &str, line: &str) -> bool {
+    let Some((name, outer)) = path.split_last() else { return false };
+    let marks = before.lines().rev().map(str::trim).skip_while(|line| line.is_empty());
+    let marked = marks.take_while(|line| line.starts_with("#[")).any(|line| line.ends_with("test]"));
+    let of_tests = |path: &[String]| path.iter().any(|name| matches!(name.as_str(), "test" | "tests"));
+    marked || name.starts_with("test_") || of_tests(outer) || (line.starts_with("mod ") && of_tests(path))
+}
+
 fn is_test(name: &str) -> bool {
     name.split(['/', '.', '_', '-']).any(|part| matches!(part, "test" | "tests" | "spec" | "specs" | "testing"))
 }
 
-fn told(entries: &[Entry], names: &[String], budget: u64, unread: usize, more: bool) -> Answer {
+fn told(entries: &[Entry], names: &[String], budget: u64, mut left: Vec<String>) -> Answer {
     let budget = usize::try_from(budget).unwrap_or(usize::MAX);
     let mut chosen: Vec<(usize, Vec<&Entry>)> = Vec::new();
     let mut place: HashMap<usize, usize> = HashMap::new();
@@ -178,15 +204,8 @@ fn told(entries: &[Entry], names: &[String], budget: u64, unread: usize, more: b
     if text.is_empty() {
         text.push_str("No definitions were found in the languages that are known here.\n");
     }
-    let mut left: Vec<String> = Vec::new();
     if count < entries.len() {
         left.push(format!("{} less used definitions; give a path or more max_tokens", entries.len() - count));
-    }
-    if unread > 0 {
-        left.push(format!("{unread} files that are too large or could not be read in time"));
-    }
-    if more {
-        left.push(format!("all files after the first {MAX_FILES}"));
     }
     if !left.is_empty() {
         text.push_str(&format!("[left out: {}]", left.join("; ")));
@@ -268,6 +287,14 @@ mod tests {
         let short = map(&tool, json!({ "max_tokens": 1, "path": "src" }));
         assert!(short.starts_with("src/a.rs\n    3 pub struct Often;\n") && short.len() < 250, "{short}");
         assert!(short.contains("less used definitions"), "{short}");
+    }
+
+    #[test]
+    fn tests_are_counted_and_not_listed() {
+        let text = "pub fn own() {}\n\n#[cfg(test)]\nmod tests {\n    fn helps() {}\n    #[test]\n    fn fact() {}\n}\n\n\
+                    #[tokio::test]\n#[ignore]\nasync fn slow() {}\n\n#[inline]\nfn test() {}\n";
+        let (_folder, tool) = world(&[("src/a.rs", text), ("b.py", "def test_it():\n    pass\n")]);
+        assert_eq!(map(&tool, json!({})), "src/a.rs\n    1 pub fn own() {}\n   15 fn test() {}\n[left out: 4 tests]");
     }
 
     #[test]
