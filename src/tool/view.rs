@@ -72,7 +72,7 @@ impl View {
         } else {
             listed(BufReader::with_capacity(1 << 16, file), wanted).map_err(unreadable)?
         };
-        Ok(listing.answer(place))
+        Ok(listing.answer(place, wanted))
     }
 
     fn folder(&self, place: &Place) -> Answer {
@@ -151,7 +151,7 @@ struct Listing {
 }
 
 impl Listing {
-    fn answer(mut self, place: &Place) -> Answer {
+    fn answer(mut self, place: &Place, wanted: &Wanted) -> Answer {
         let shown = self.next > self.first;
         if !shown {
             let why = if self.total == 0 {
@@ -164,7 +164,8 @@ impl Listing {
             // Several views of one reply come back together: each says whose lines these are.
             let (first, last, total) = (self.first, self.next - 1, self.total);
             self.text.insert_str(0, &format!("[{}, lines {first} to {last} of {total}]\n", place.relative));
-            if last < total {
+            // Whoever named the end knows that there is more.
+            if last < total && last < wanted.last {
                 self.text.push_str(&format!("[read on with start_line={}]", self.next));
             }
         }
@@ -242,6 +243,21 @@ mod tests {
         assert_eq!(answer.text, "[a.png: a picture, image/png, 10 bytes]");
         let picture = answer.picture.expect("a picture");
         assert_eq!((picture.mime, picture.base64.as_str()), ("image/png", "iVBORw0KGgoAAA=="));
+    }
+
+    #[test]
+    fn the_way_to_read_on_is_told_unless_the_end_was_named() {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("a.rs"), "x\n".repeat(MAX_LINES + 9)).expect("a file");
+        let files = Files::new(&crate::tool::Surroundings { root: folder.path().to_owned(), ..Default::default() });
+        let tool = View::new(files);
+        let told = |arguments: Value| tool.answer(arguments.as_object().expect("an object")).expect("it is shown").text;
+        let named = told(json!({ "path": "a.rs", "start_line": 2, "end_line": 3 }));
+        assert_eq!(named, format!("[a.rs, lines 2 to 3 of {}]\n     2\tx\n     3\tx\n", MAX_LINES + 9));
+        let open = told(json!({ "path": "a.rs" }));
+        assert!(open.ends_with(&format!("[read on with start_line={}]", MAX_LINES + 1)), "{open}");
+        let cut = told(json!({ "path": "a.rs", "end_line": MAX_LINES + 5 }));
+        assert!(cut.ends_with(&format!("[read on with start_line={}]", MAX_LINES + 1)), "{cut}");
     }
 
     fn view(text: &str, first: usize, last: usize) -> Listing {
