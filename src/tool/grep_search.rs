@@ -58,7 +58,11 @@ impl Search {
                 let hint = "write it in the syntax of Rust's regex crate, on one line; escape brackets and dots with a backslash";
                 files::failed("bad_arguments", format!("the pattern cannot be read: {error}"), hint)
             })?;
-        let glob = arguments.get("glob").and_then(Value::as_str).map(search::glob).transpose()?;
+        let glob = arguments
+            .get("glob")
+            .and_then(Value::as_str)
+            .map(|pattern| search::glob(pattern, search::Case::Counts))
+            .transpose()?;
         Ok(Self {
             matcher,
             glob,

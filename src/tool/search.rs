@@ -39,10 +39,20 @@ impl Glob {
     }
 }
 
+/// Whether `a` is `A` to a glob.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Case {
+    /// It is not.
+    Counts,
+    /// It is.
+    Ignored,
+}
+
 /// Read a glob.
-pub fn glob(pattern: &str) -> Result<Glob, Answer> {
+pub fn glob(pattern: &str, case: Case) -> Result<Glob, Answer> {
     let pattern = pattern.trim().trim_start_matches("./");
-    let built = GlobBuilder::new(pattern).literal_separator(true).build().map_err(|error| {
+    let mut builder = GlobBuilder::new(pattern);
+    let built = builder.literal_separator(true).case_insensitive(case == Case::Ignored).build().map_err(|error| {
         files::failed("bad_arguments", format!("the glob cannot be read: {error}"), "write it like **/*.rs")
     })?;
     Ok(Glob { matcher: built.compile_matcher(), of_names: !pattern.contains('/') })
