@@ -124,7 +124,7 @@ impl Tool for FetchUrl {
     }
 
     fn schema(&self) -> Value {
-        json!({ "type": "object", "properties": { "url": { "type": "string" } }, "required": ["url"] })
+        json!({ "type": "object", "properties": { "url": { "type": "string", "minLength": 1 } }, "required": ["url"] })
     }
 
     fn effect(&self) -> Effect {
