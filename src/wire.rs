@@ -9,7 +9,7 @@ mod given;
 pub use error::WireError;
 pub use given::{Around, Cassette, Choices, Which};
 
-use crate::approve::Guard;
+use crate::approve::{Guard, Mode};
 use crate::frontend::{Frontend, Redacted};
 use crate::hook::Hooks;
 use crate::prompt::{self, PromptError, Prompts, ToolText};
@@ -55,6 +55,7 @@ pub fn session(
     let prompts = Prompts::load(around.prompts.clone())?;
     let tools = tool::table(&around.for_tools(choices));
     let specs = specs(&tools, &prompts)?;
+    let cut_off = settled(choices.mode, around);
     let redactor = redactor(&around.environment);
     let tape = tape(cassette, choices.model.name.as_deref(), &around.root, redactor.clone())?;
     let model = client(choices, around, tape)?.or_as_text(prompts.system("text", &tool_texts(&specs), &around.told)?);
@@ -89,7 +90,7 @@ pub fn session(
         helpers: Some(helpers),
         texts: around.texts,
     };
-    match which {
+    let session = match which {
         Which::Resumed(ref id) | Which::Forked(ref id) => {
             let found = session::find(&folder.ok_or(WireError::NoFolder)?, id.as_deref())?;
             let path = match which {
@@ -103,7 +104,7 @@ pub fn session(
                 line,
                 what,
             })?;
-            Ok(Session::resume(parts, restored, log)?)
+            Session::resume(parts, restored, log)?
         }
         Which::New => {
             let id = (around.ids)();
@@ -118,8 +119,20 @@ pub fn session(
             if let Some(why) = lost {
                 session.notice(fill(around.texts.record_not_kept, &[("why", &why)]));
             }
-            Ok(session)
+            session
         }
+    };
+    cut_off.into_iter().for_each(|text| session.notice(text));
+    Ok(session)
+}
+
+/// Takes back edits of several files that a session which was killed did not make whole; where nothing may be changed, they
+/// are only told of. What a person is to know.
+pub fn settled(mode: Mode, around: &Around) -> Vec<String> {
+    let Some(journal) = around.edits.as_deref().map(|edits| folder(edits, &around.root)) else { return Vec::new() };
+    match mode {
+        Mode::ReadOnly => tool::files::cut_off(&journal, around.texts),
+        Mode::Ask | Mode::AutoEdit | Mode::Auto => tool::files::settled(&journal, around.texts),
     }
 }
 

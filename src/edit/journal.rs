@@ -5,7 +5,7 @@
 //! journal, and whoever reads or writes it holds the folder's lock. Does not touch the files it names.
 
 use serde::{Deserialize, Serialize};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -35,6 +35,8 @@ enum Line {
     Begun { files: Vec<Entry> },
     /// All of them are there, so the set will be made; these of them are written through and not renamed.
     Whole { through: Vec<usize> },
+    /// All files have their new texts.
+    Made,
 }
 
 /// A set that was begun.
@@ -43,6 +45,22 @@ pub(super) struct Begun {
     pub(super) files: Vec<Entry>,
     /// Which are written through, once all texts were there.
     pub(super) whole: Option<Vec<usize>>,
+    /// Whether all files have their new texts.
+    pub(super) made: bool,
+}
+
+impl Entry {
+    /// Beside it too: its old text, until the whole set is made.
+    pub(super) fn kept(&self) -> PathBuf {
+        kept_of(&self.beside)
+    }
+}
+
+/// The name of an old text, from the name of the new one.
+pub(super) fn kept_of(beside: &OsStr) -> PathBuf {
+    let mut name = beside.to_owned();
+    name.push(".old");
+    PathBuf::from(name)
 }
 
 /// The folder, locked against other processes until this is dropped.
@@ -77,10 +95,15 @@ impl Journal {
         let mut begun: Vec<Begun> = Vec::new();
         for line in text.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n")) {
             match serde_json::from_slice(line) {
-                Ok(Line::Begun { files }) => begun.push(Begun { files, whole: None }),
+                Ok(Line::Begun { files }) => begun.push(Begun { files, whole: None, made: false }),
                 Ok(Line::Whole { through }) => {
                     if let Some(last) = begun.last_mut() {
                         last.whole = Some(through);
+                    }
+                }
+                Ok(Line::Made) => {
+                    if let Some(last) = begun.last_mut() {
+                        last.made = true;
                     }
                 }
                 // Nothing was done after a line that did not reach the disk.
@@ -97,6 +120,10 @@ impl Journal {
 
     pub(super) fn whole(&self, through: Vec<usize>) -> io::Result<()> {
         self.append(&Line::Whole { through })
+    }
+
+    pub(super) fn made(&self) -> io::Result<()> {
+        self.append(&Line::Made)
     }
 
     pub(super) fn remove(&self) -> io::Result<()> {

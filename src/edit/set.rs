@@ -1,10 +1,11 @@
 //! Several files written together: all of them or none, even where the program or the machine dies in the middle.
 //!
-//! Every new text is written and flushed beside its file, then the journal says that the set will be made, then each takes
-//! its file's place. Died before that word, the set never was; after it, [`finish`] makes the rest at the next use. Each
-//! file is treated as [`super::write::replace`] treats one. A file that somebody changed since is never overwritten.
+//! Every new text is written and flushed beside its file, and so is the old one, then the journal says that the set will be
+//! made, then each takes its file's place. Died before all have, the set is taken back by [`settle`] at the next use: who
+//! found the work cut off may have begun to take it back by hand, so it is never carried on. Each file is treated as
+//! [`super::write::replace`] treats one. A file that somebody changed since is never overwritten.
 
-use super::journal::{Entry, Journal};
+use super::journal::{Begun, Entry, Journal, kept_of};
 use super::write::{self, WriteError, Written};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
@@ -78,93 +79,142 @@ pub fn replace(changes: &[Change<'_>], folder: Option<&Path>) -> Result<Vec<Writ
     }
 }
 
-/// Finish what a process that died left behind, or take it back: the files that were changed by others since and so are
-/// left as they are, each with the file that holds the text meant for it.
+/// What was done about a set that a process which died left behind.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Settled {
+    /// Files that have their old texts again.
+    pub back: Vec<PathBuf>,
+    /// Files that others changed since, which stay as they are, each with the file that holds its text from before.
+    pub left: Vec<(PathBuf, PathBuf)>,
+}
+
+/// Take back what a process that died had begun and not made whole.
 ///
 /// # Errors
 /// The journal cannot be read, or the disk says no; the journal stays for the next time.
-pub fn finish(folder: &Path) -> Result<Vec<(PathBuf, PathBuf)>, WriteError> {
+pub fn settle(folder: &Path) -> Result<Settled, WriteError> {
+    if !Journal::lies_in(folder) {
+        return Ok(Settled::default());
+    }
+    settled(&Journal::open(folder).map_err(|source| disk("open", folder, source))?, folder)
+}
+
+/// Files of a set that a process which died had begun and not made whole, as far as they hold the new text; nothing is
+/// done about them.
+///
+/// # Errors
+/// The journal cannot be read.
+pub fn cut_off(folder: &Path) -> Result<Vec<PathBuf>, WriteError> {
     if !Journal::lies_in(folder) {
         return Ok(Vec::new());
     }
-    finished(&Journal::open(folder).map_err(|source| disk("open", folder, source))?, folder)
+    let journal = Journal::open(folder).map_err(|source| disk("open", folder, source))?;
+    let begun = journal.read().map_err(|source| disk("read the journal in", folder, source))?;
+    let half = begun.iter().filter(|set| set.whole.is_some() && !is_made(set)).flat_map(|set| &set.files);
+    let has_new = |entry: &&Entry| now(Path::new(&entry.path)) == Some(entry.new) && entry.new != entry.old;
+    Ok(half.filter(has_new).map(|entry| PathBuf::from(&entry.path)).collect())
 }
 
-fn finished(journal: &Journal, folder: &Path) -> Result<Vec<(PathBuf, PathBuf)>, WriteError> {
+fn settled(journal: &Journal, folder: &Path) -> Result<Settled, WriteError> {
     let begun = journal.read().map_err(|source| disk("read the journal in", folder, source))?;
-    let last = begun.iter().rposition(|set| set.whole.is_some());
-    let mut left = Vec::new();
-    for (n, set) in begun.iter().enumerate() {
-        let through = set.whole.as_ref().filter(|_| Some(n) == last);
-        for (m, entry) in set.files.iter().enumerate() {
-            let (path, beside) = (Path::new(&entry.path), Path::new(&entry.beside));
-            let Some(through) = through else {
-                remove(beside);
-                continue;
-            };
-            let now = fs::read(path).map(|bytes| digest(&bytes)).ok();
-            let there = fs::read(beside).ok().filter(|bytes| digest(bytes) == entry.new);
-            match there {
-                Some(bytes) if now == Some(entry.old) => {
-                    placed(path, beside, &bytes, through.contains(&m)).map_err(|source| disk("write", path, source))?;
-                }
-                Some(_) if now != Some(entry.new) => left.push((path.to_owned(), beside.to_owned())),
-                _ => remove(beside),
+    let mut all = Settled::default();
+    for set in &begun {
+        match &set.whole {
+            Some(through) if !is_made(set) => {
+                let one = taken_back(&set.files, through)?;
+                all.back.extend(one.back);
+                all.left.extend(one.left);
             }
+            Some(_) | None => forget(&set.files),
         }
         flush(set.files.iter().map(|entry| Path::new(&entry.path)));
     }
     if !begun.is_empty() || Journal::lies_in(folder) {
         journal.remove().map_err(|source| disk("remove the journal in", folder, source))?;
     }
-    Ok(left)
+    Ok(all)
+}
+
+/// Whether every file got its new text.
+fn is_made(set: &Begun) -> bool {
+    set.made || set.files.iter().all(|entry| now(Path::new(&entry.path)) == Some(entry.new))
+}
+
+/// Every file that is as the set left it gets its old text; what is neither old nor new stays.
+fn taken_back(entries: &[Entry], through: &[usize]) -> Result<Settled, WriteError> {
+    let mut settled = Settled::default();
+    for (n, entry) in entries.iter().enumerate() {
+        let (path, beside, kept) = (Path::new(&entry.path), Path::new(&entry.beside), entry.kept());
+        let (is, through) = (now(path), through.contains(&n));
+        let old = fs::read(&kept).ok().filter(|bytes| digest(bytes) == entry.old);
+        // A text that was not put in its place yet: others changed the file before the set came to it.
+        let untouched = !through && fs::symlink_metadata(beside).is_ok();
+        match old {
+            Some(old) if is == Some(entry.new) && is != Some(entry.old) => {
+                let back = if through { write::in_place(path, &old) } else { fs::rename(&kept, path) };
+                back.map_err(|source| disk("write", path, source))?;
+                settled.back.push(path.to_owned());
+            }
+            Some(_) if is != Some(entry.old) && !untouched => {
+                settled.left.push((path.to_owned(), kept));
+                remove(beside);
+                continue;
+            }
+            Some(_) | None => {}
+        }
+        remove(beside);
+        remove(&kept);
+    }
+    Ok(settled)
+}
+
+/// Removes what lies beside the files.
+fn forget(entries: &[Entry]) {
+    for entry in entries {
+        remove(Path::new(&entry.beside));
+        remove(&entry.kept());
+    }
 }
 
 fn replaced(changes: &[Change<'_>], folder: &Path, at: At<'_>) -> Result<Vec<Written>, Broken> {
     let journal = Journal::open(folder).map_err(|source| disk("open", folder, source))?;
-    // What another process left is finished before it is built on.
-    finished(&journal, folder)?;
+    // What another process left is settled before it is built on.
+    settled(&journal, folder)?;
     let mut written = Vec::new();
     for change in changes {
         written.push(write::apart(&write::writable(change.path)?));
         write::still(change.path, change.old)?;
     }
     let entries = entries(changes)?;
-    let mut placed = 0;
-    let made = make(&journal, folder, changes, &entries, &mut placed, at);
+    let mut through = Vec::new();
+    let made = make(&journal, folder, changes, &entries, &mut through, at);
     let Err(Broken::Failed(error)) = made else { return made.map(|()| written) };
-    let back: Vec<Change<'_>> = changes
-        .iter()
-        .take(placed)
-        .map(|change| Change { path: change.path, old: change.new, new: change.old })
-        .collect();
-    if back.is_empty() {
-        // A journal that cannot be removed names texts that are gone: whoever finds it has nothing to do.
-        let _ = journal.remove();
-    } else if taken_back(&journal, folder, &back).is_err() {
-        // The journal stays, and leads either way at the next use.
-        return Err(partly(error).into());
+    // A death on the way back leaves the journal, which leads back as well.
+    match taken_back(&entries, &through) {
+        Ok(settled) if settled.left.is_empty() => {
+            flush(changes.iter().map(|change| change.path));
+            // A journal that cannot be removed names texts that are gone: whoever finds it has nothing to do.
+            let _ = journal.remove();
+            Err(error.into())
+        }
+        Ok(_) => {
+            let _ = journal.remove();
+            Err(partly(error).into())
+        }
+        Err(_) => Err(partly(error).into()),
     }
-    entries.iter().for_each(|entry| remove(Path::new(&entry.beside)));
-    Err(error.into())
 }
 
-/// The way back is a set too, so that a death on it leads back as well.
-fn taken_back(journal: &Journal, folder: &Path, back: &[Change<'_>]) -> Result<(), Broken> {
-    let entries = entries(back)?;
-    make(journal, folder, back, &entries, &mut 0, &mut |_| Ok(()))
-}
-
-/// One set from its beginning to its end; `placed` tells how many files were changed before it broke off.
+/// One set from its beginning to its end; `through` gets the files that are written through.
 fn make(
     journal: &Journal,
     folder: &Path,
     changes: &[Change<'_>],
     entries: &[Entry],
-    placed: &mut usize,
+    through: &mut Vec<usize>,
     at: At<'_>,
 ) -> Result<(), Broken> {
-    let through = prepare(journal, folder, changes, entries, at)?;
+    prepare(journal, folder, changes, entries, through, at)?;
     for (n, (change, entry)) in changes.iter().zip(entries).enumerate() {
         at(Moment::Place)?;
         write::still(change.path, change.old)?;
@@ -175,11 +225,12 @@ fn make(
             }
             disk("write", change.path, source)
         })?;
-        *placed += 1;
     }
     flush(changes.iter().map(|change| change.path));
     at(Moment::Forget)?;
-    // All files stand. A journal that cannot be removed finds them so, and the next set says what is wrong.
+    // All files stand. A journal that cannot be written or removed finds them so, and the next set says what is wrong.
+    let _ = journal.made();
+    forget(entries);
     let _ = journal.remove();
     Ok(())
 }
@@ -189,23 +240,35 @@ fn prepare(
     folder: &Path,
     changes: &[Change<'_>],
     entries: &[Entry],
+    through: &mut Vec<usize>,
     at: At<'_>,
-) -> Result<Vec<usize>, Broken> {
+) -> Result<(), Broken> {
     at(Moment::Begin)?;
     journal.begin(entries).map_err(|source| disk("write the journal in", folder, source))?;
-    let mut through = Vec::new();
     for (n, (change, entry)) in changes.iter().zip(entries).enumerate() {
         at(Moment::Beside)?;
-        if !beside(change, Path::new(&entry.beside)).map_err(|source| disk("write beside", change.path, source))? {
+        let is_own = beside(change, Path::new(&entry.beside));
+        let is_own = is_own.map_err(|source| disk("write beside", change.path, source))?;
+        if !is_own {
             through.push(n);
         }
+        keep(change, &entry.kept(), is_own).map_err(|source| disk("keep beside", change.path, source))?;
     }
     for change in changes {
         write::still(change.path, change.old)?;
     }
     at(Moment::Whole)?;
     journal.whole(through.clone()).map_err(|source| disk("write the journal in", folder, source))?;
-    Ok(through)
+    Ok(())
+}
+
+/// The old text under a second name: the file itself where it will be replaced whole, else a copy.
+fn keep(change: &Change<'_>, kept: &Path, is_own: bool) -> io::Result<()> {
+    // Not every file system has hard links, and not every file may be linked.
+    if is_own && fs::hard_link(change.path, kept).is_ok() {
+        return Ok(());
+    }
+    beside(&Change { new: change.old, ..*change }, kept).map(|_| ())
 }
 
 /// Names that nothing has yet.
@@ -215,7 +278,10 @@ fn entries(changes: &[Change<'_>]) -> Result<Vec<Entry>, WriteError> {
     for change in changes {
         let folder = change.path.parent().unwrap_or(Path::new("."));
         let name = |n: usize| folder.join(format!(".selfsmith-{}-{n}.tmp", std::process::id()));
-        let free = |path: &PathBuf| !taken.contains(path) && fs::symlink_metadata(path).is_err();
+        let free = |path: &PathBuf| {
+            let is_free = |path: &Path| fs::symlink_metadata(path).is_err();
+            !taken.contains(path) && is_free(path) && is_free(&kept_of(path.as_os_str()))
+        };
         let beside = (0..MAX_NAMES + changes.len()).map(name).find(free);
         let full = || disk("make a file beside", change.path, io::ErrorKind::AlreadyExists.into());
         let beside = beside.ok_or_else(full)?;
@@ -265,6 +331,10 @@ fn flush<'a>(paths: impl Iterator<Item = &'a Path>) {
     for folder in folders {
         let _ = write::sync_folder(folder);
     }
+}
+
+fn now(path: &Path) -> Option<[u8; 32]> {
+    fs::read(path).ok().map(|bytes| digest(&bytes))
 }
 
 fn digest(bytes: &[u8]) -> [u8; 32] {

@@ -1,10 +1,11 @@
 //! The keeper of a workspace's snapshots: what a session tells it, and what a person asks of it.
 
+mod back;
+
 use super::changed::Changed;
 use super::entry::{Digest, Outside, Rel};
 use super::plan::{self, Doubtful};
 use super::record::{Author, Label, Open, OpenFile, Record, Records, undoable};
-use super::restore;
 use super::scan::{self, Rules, ScanError, patterns};
 use super::store::{Store, private_folder};
 use super::terms::{Job, Reach, Remark, Report, SnapshotError, What};
@@ -63,6 +64,8 @@ struct Running {
     open: Open,
     file: OpenFile,
     whole: Option<Arc<Tree>>,
+    /// Bytes of all records when it began.
+    from: u64,
 }
 
 impl Keeper {
@@ -139,15 +142,12 @@ impl Keeper {
             return Ok(Report::default());
         }
         let (steps, mut left) = plan::plan(turns.iter().map(|(_, author, changes)| (*author, *changes)), doubtful);
-        let done = restore::restore(&inner.root, &steps, &inner.store).map_err(|errno| SnapshotError::Io {
-            doing: "open",
-            path: inner.root.display().to_string(),
-            cause: errno.into(),
-        })?;
+        let done = inner.carry_out(&steps)?;
         let taken_back = turns.iter().filter(|(_, author, _)| doubtful == Doubtful::Undo || *author == Author::Turn);
         let turns: Vec<(Label, Author)> = taken_back.map(|(label, author, _)| ((*label).clone(), *author)).collect();
         if !turns.is_empty() {
-            let undone = Record::Undone { at: inner.millis(), turns: turns.clone() };
+            let undone =
+                Record::Undone { at: inner.millis(), turns: turns.clone(), changes: back::changes(&steps, &done) };
             inner.records.append(&undone).map_err(|cause| inner.io("write", cause))?;
         }
         left.extend(done.left);
@@ -203,7 +203,7 @@ impl Inner {
         if let (true, true, Some(last)) = (state.job, seen_before, &last) {
             let changes = last.changes(&tree);
             state.digest ^= digest(&changes);
-            self.write_down(&state.label, Author::Job, changes)?;
+            self.write_down(&state.label, Author::Job, changes, Vec::new())?;
         }
         state.saved &= last.as_ref().is_some_and(|last| Arc::ptr_eq(last, &tree) || **last == *tree);
         state.tree = Some(Arc::clone(&tree));
@@ -216,16 +216,19 @@ impl Inner {
 
     /// Looks at single files before a call.
     fn files(&self, state: &mut State, files: &[PathBuf]) -> Result<(), SnapshotError> {
-        if state.open.as_ref().is_some_and(|running| running.whole.is_some()) {
-            return Ok(());
+        let below = |path: &PathBuf| Rel::below(&self.root, path);
+        if let Some(running) = state.open.as_mut().filter(|running| running.whole.is_some()) {
+            running.open.tools.extend(files.iter().filter_map(below));
+            return running.file.write(&running.open).map_err(|cause| self.io("write", cause));
         }
         // Folders above it that the call would have to make are covered too.
         let chain = |file: &PathBuf| {
             let missing = file.ancestors().skip(1).take_while(|folder| !folder.exists());
             missing.map(Path::to_owned).chain([file.clone()]).collect::<Vec<_>>()
         };
-        let paths: Vec<Rel> = files.iter().flat_map(chain).filter_map(|path| Rel::below(&self.root, &path)).collect();
+        let paths: Vec<Rel> = files.iter().flat_map(chain).filter_map(|path| below(&path)).collect();
         let running = self.running(state)?;
+        running.open.tools.extend(paths.iter().cloned());
         for path in paths {
             if let btree_map::Entry::Vacant(vacant) = running.open.files.entry(key(&path)) {
                 let entry =
@@ -240,7 +243,8 @@ impl Inner {
         if state.open.is_none() {
             let open = Open { label: state.label.clone(), ..Open::default() };
             let file = self.records.open(&open).map_err(|cause| self.io("write", cause))?;
-            state.open = Some(Running { open, file, whole: None });
+            let from = self.records.size();
+            state.open = Some(Running { open, file, whole: None, from });
         }
         // It was put there just now.
         state.open.as_mut().ok_or_else(|| self.io("write", io::ErrorKind::NotFound.into()))
@@ -249,7 +253,7 @@ impl Inner {
     /// Looks again after a turn.
     fn close(&self, state: &mut State) -> Result<(), SnapshotError> {
         let Some(running) = state.open.take() else { return Ok(()) };
-        let changes = match &running.whole {
+        let mut changes = match &running.whole {
             Some(whole) => {
                 let tree = Arc::new(self.scan(Some(whole))?);
                 state.saved = false;
@@ -260,9 +264,13 @@ impl Inner {
             }
             None => self.changes_of_files(&running.open)?,
         };
+        // What file tools of another session changed meanwhile is its own.
+        let others = self.records.of_others(&running.open.label.session, running.from);
+        changes.retain(|change| !others.contains(&change.path) || running.open.tools.contains(&change.path));
         state.changed.add(&running.open.label, &changes);
         state.digest ^= digest(&changes);
-        self.write_down(&running.open.label, Author::Turn, changes)?;
+        let tools = running.open.by_tools(&changes);
+        self.write_down(&running.open.label, Author::Turn, changes, tools)?;
         running.file.close();
         if !std::mem::replace(&mut state.bounded, true) {
             self.bound(state).map_err(|cause| self.io("write", cause))?;
@@ -291,17 +299,24 @@ impl Inner {
                 }
                 None => self.changes_of_files(&open)?,
             };
-            self.write_down(&open.label, Author::Killed, changes)?;
+            let tools = open.by_tools(&changes);
+            self.write_down(&open.label, Author::Killed, changes, tools)?;
             file.close();
         }
         Ok(())
     }
 
-    fn write_down(&self, label: &Label, author: Author, changes: Vec<Change>) -> Result<(), SnapshotError> {
+    fn write_down(
+        &self,
+        label: &Label,
+        author: Author,
+        changes: Vec<Change>,
+        tools: Vec<Rel>,
+    ) -> Result<(), SnapshotError> {
         if changes.is_empty() {
             return Ok(());
         }
-        let record = Record::Turn { label: label.clone(), author, changes };
+        let record = Record::Turn { label: label.clone(), author, changes, tools };
         self.records.append(&record).map_err(|cause| self.io("write", cause))
     }
 

@@ -3,7 +3,7 @@
 //! Several turns fold into one step for each path: from what stands there after the last of them to what stood there before
 //! the first. Where somebody else changed a path in between, it goes back only as far as that.
 
-use super::entry::{Entry, Rel};
+use super::entry::{Entry, Outside, Rel};
 use super::record::Author;
 use super::tree::Change;
 use std::collections::BTreeMap;
@@ -29,6 +29,12 @@ pub struct Step {
     pub target: Option<Entry>,
 }
 
+impl From<Change> for Step {
+    fn from(change: Change) -> Self {
+        Self { path: change.path, expected: change.before, target: change.after }
+    }
+}
+
 /// Why a path is left as it is, or is not brought all the way back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Why {
@@ -41,7 +47,9 @@ pub enum Why {
     /// It changed in a turn whose session was killed, or later.
     Killed,
     /// Its content was not kept.
-    NotKept(super::Outside),
+    NotKept(Outside),
+    /// What is there now is a content that is not kept, so that no way would lead back to it.
+    NoWayBack(Outside),
     /// The content that was kept is damaged or gone.
     Lost,
     /// The folder holds something that stays.
@@ -95,10 +103,21 @@ pub fn plan<'a>(
         match (&expected, &target) {
             (expected, target) if expected == target => {}
             (_, Some(Entry::Outside { why, .. })) => left.push((path.clone(), Why::NotKept(*why))),
+            (Some(Entry::Outside { why, .. }), _) if doubtful == Doubtful::Leave && is_content(*why) => {
+                left.push((path.clone(), Why::NoWayBack(*why)));
+            }
             _ => steps.push(Step { path: path.clone(), expected, target }),
         }
     }
     (steps, left)
+}
+
+/// Whether what is left out is a file with a content that could be somebody's.
+fn is_content(why: Outside) -> bool {
+    match why {
+        Outside::TooLarge | Outside::OverTotal | Outside::Unreadable => true,
+        Outside::Git | Outside::Generated | Outside::Excluded | Outside::OtherDisk | Outside::NoFile => false,
+    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::entry::{Entry, Rel};
 use super::store::private_folder;
 use super::tree::Change;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -15,6 +15,9 @@ use std::path::PathBuf;
 
 /// Bytes of records that are read.
 const MAX_BYTES: u64 = 512 * 1024 * 1024;
+
+/// What an undo is about to do.
+const UNDOING: &str = "undoing.json";
 
 /// Which turn.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,6 +58,9 @@ pub enum Record {
         author: Author,
         /// What.
         changes: Vec<Change>,
+        /// Paths of these that file tools changed: no other session takes them for its own.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        tools: Vec<Rel>,
     },
     /// Turns were undone.
     Undone {
@@ -62,6 +68,14 @@ pub enum Record {
         at: u64,
         /// Which.
         turns: Vec<(Label, Author)>,
+        /// What that changed.
+        #[serde(default)]
+        changes: Vec<Change>,
+    },
+    /// The last undo that was not done again is.
+    Redone {
+        /// When, in milliseconds since the UNIX epoch.
+        at: u64,
     },
 }
 
@@ -74,6 +88,17 @@ pub struct Open {
     pub whole: bool,
     /// Single paths that were looked at.
     pub files: BTreeMap<String, (Rel, Option<Entry>)>,
+    /// Paths that file tools were to change.
+    #[serde(default)]
+    pub tools: BTreeSet<Rel>,
+}
+
+impl Open {
+    /// Paths of these changes that file tools made.
+    pub fn by_tools(&self, changes: &[Change]) -> Vec<Rel> {
+        let paths = changes.iter().map(|change| &change.path);
+        paths.filter(|path| self.tools.contains(path)).cloned().collect()
+    }
 }
 
 /// The records of a workspace.
@@ -116,6 +141,33 @@ impl Records {
         Ok(bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect())
     }
 
+    /// Paths that file tools of other sessions changed since the records were that long, or may be changing now.
+    pub fn of_others(&self, session: &str, from: u64) -> HashSet<Rel> {
+        let mut text = Vec::new();
+        if let Ok(mut file) = File::open(self.path())
+            && self.size() > from
+            && file.seek(SeekFrom::Start(from)).is_ok()
+        {
+            // What cannot be read is nobody else's.
+            let _ = file.take(MAX_BYTES).read_to_end(&mut text);
+        }
+        let lines = text.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
+        let done = lines.filter_map(|record| match record {
+            Record::Turn { label, tools, .. } if label.session != session => Some(tools),
+            Record::Turn { .. } | Record::Undone { .. } | Record::Redone { .. } => None,
+        });
+        let under_way = self.under_way().filter_map(|path| serde_json::from_slice::<Open>(&fs::read(path).ok()?).ok());
+        let others = under_way.filter(|open| open.label.session != session);
+        let now = others.flat_map(|open| open.tools);
+        done.flatten().chain(now).collect()
+    }
+
+    fn under_way(&self) -> impl Iterator<Item = PathBuf> {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().filter_map(Result::ok);
+        let under_way = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("under-way-"));
+        under_way.map(|entry| entry.path())
+    }
+
     /// Puts these in the place of all.
     pub fn replace(&self, records: &[Record]) -> io::Result<()> {
         let mut text = Vec::new();
@@ -150,10 +202,7 @@ impl Records {
 
     /// Turns whose sessions are gone; their files are locked by us now.
     pub fn abandoned(&self) -> Vec<(Open, OpenFile)> {
-        let entries = fs::read_dir(&self.folder).into_iter().flatten().filter_map(Result::ok);
-        let under_way = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("under-way-"));
-        let found = under_way.filter_map(|entry| {
-            let path = entry.path();
+        let found = self.under_way().filter_map(|path| {
             let mut file = OpenOptions::new().read(true).write(true).open(&path).ok()?;
             file.try_lock().ok()?;
             let mut text = Vec::new();
@@ -168,6 +217,24 @@ impl Records {
             }
         });
         found.collect()
+    }
+
+    /// Says what an undo is about to do.
+    pub fn begin_undoing(&self, changes: &[Change]) -> io::Result<()> {
+        fs::write(self.folder.join(UNDOING), serde_json::to_vec(changes)?)
+    }
+
+    /// What an undo was about to do that was killed.
+    pub fn undoing(&self) -> Vec<Change> {
+        let text = fs::read(self.folder.join(UNDOING)).unwrap_or_default();
+        // One that was killed before it had said this has done nothing.
+        serde_json::from_slice(&text).unwrap_or_default()
+    }
+
+    /// It is done.
+    pub fn end_undoing(&self) {
+        // Left behind, it leads to nothing: what lies beside is gone.
+        let _ = fs::remove_file(self.folder.join(UNDOING));
     }
 
     /// Nobody else may undo, sweep or resume while this lives.
@@ -209,20 +276,45 @@ impl OpenFile {
     }
 }
 
+/// Which records are undos that stand: each that was done again is none.
+fn standing(records: &[Record]) -> Vec<usize> {
+    let mut standing = Vec::new();
+    for (n, record) in records.iter().enumerate() {
+        match record {
+            Record::Undone { .. } => standing.push(n),
+            Record::Redone { .. } => {
+                // One without its undo: that went with the oldest records.
+                let _ = standing.pop();
+            }
+            Record::Turn { .. } => {}
+        }
+    }
+    standing
+}
+
+/// An undo: which turns it took back, and what it changed.
+pub type Undo<'a> = (&'a [(Label, Author)], &'a [Change]);
+
+/// The last undo that can be done again.
+pub fn redoable(records: &[Record]) -> Option<Undo<'_>> {
+    let last = records.get(*standing(records).last()?)?;
+    if let Record::Undone { turns, changes, .. } = last { Some((turns.as_slice(), changes.as_slice())) } else { None }
+}
+
 /// The labels of turns that can be undone, newest first, with what they changed.
 pub fn undoable(records: &[Record]) -> Vec<(&Label, Author, &[Change])> {
     let key = |label: &Label, author: Author| (label.session.clone(), label.at, label.turn, author);
-    let undone: HashSet<_> = records
-        .iter()
-        .filter_map(|record| if let Record::Undone { turns, .. } = record { Some(turns) } else { None })
+    let undone: HashSet<_> = standing(records)
+        .into_iter()
+        .filter_map(|n| if let Some(Record::Undone { turns, .. }) = records.get(n) { Some(turns) } else { None })
         .flatten()
         .map(|(label, author)| key(label, *author))
         .collect();
     let turns = records.iter().rev().filter_map(|record| match record {
-        Record::Turn { label, author, changes } if !undone.contains(&key(label, *author)) => {
+        Record::Turn { label, author, changes, .. } if !undone.contains(&key(label, *author)) => {
             Some((label, *author, changes.as_slice()))
         }
-        Record::Turn { .. } | Record::Undone { .. } => None,
+        Record::Turn { .. } | Record::Undone { .. } | Record::Redone { .. } => None,
     });
     turns.collect()
 }
@@ -233,7 +325,7 @@ mod tests {
 
     fn turn(at: u64) -> Record {
         let label = Label { session: "s".to_owned(), message: 1, turn: 1, at };
-        Record::Turn { label, author: Author::Turn, changes: Vec::new() }
+        Record::Turn { label, author: Author::Turn, changes: Vec::new(), tools: Vec::new() }
     }
 
     #[test]
@@ -251,8 +343,24 @@ mod tests {
     #[test]
     fn what_was_undone_is_not_undoable() {
         let Record::Turn { label, .. } = turn(2) else { return };
-        let records = [turn(1), turn(2), Record::Undone { at: 3, turns: vec![(label, Author::Turn)] }];
+        let records = [turn(1), turn(2), undone(label)];
         assert_eq!(undoable(&records).iter().map(|(label, ..)| label.at).collect::<Vec<_>>(), [1]);
+    }
+
+    fn undone(label: Label) -> Record {
+        Record::Undone { at: 3, turns: vec![(label, Author::Turn)], changes: Vec::new() }
+    }
+
+    #[test]
+    fn an_undo_that_was_done_again_leaves_the_one_before_it() {
+        let Record::Turn { label: first, .. } = turn(1) else { return };
+        let Record::Turn { label: second, .. } = turn(2) else { return };
+        let mut records = vec![turn(1), turn(2), undone(second), undone(first), Record::Redone { at: 5 }];
+        assert_eq!(undoable(&records).iter().map(|(label, ..)| label.at).collect::<Vec<_>>(), [1]);
+        let redoable_at = |records: &[Record]| redoable(records).map(|(turns, _)| turns.first().map(|(l, _)| l.at));
+        assert_eq!(redoable_at(&records), Some(Some(2)));
+        records.push(Record::Redone { at: 6 });
+        assert_eq!((redoable_at(&records), undoable(&records).len()), (None, 2));
     }
 
     #[test]

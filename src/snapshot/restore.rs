@@ -71,6 +71,16 @@ pub fn restore(root: &Path, steps: &[Step], store: &Store) -> Result<Done, Errno
     Ok(Done { restored, left: hand.left.into_iter().collect() })
 }
 
+/// Removes what an undo of these steps that was killed left beside.
+///
+/// # Errors
+/// The workspace cannot be opened.
+pub fn sweep(root: &Path, steps: &[Step], store: &Store) -> Result<(), Errno> {
+    let opened = nix::fcntl::open(root, FOLDER, Mode::empty())?;
+    Hand { path: root.to_owned(), root: opened, store, left: BTreeMap::new(), number: 0 }.sweep(steps);
+    Ok(())
+}
+
 /// Whether something has to be removed: for good, or before something of another kind can stand there.
 fn goes_first(step: &Step) -> bool {
     match (&step.expected, &step.target) {
@@ -294,7 +304,9 @@ impl Hand<'_> {
                 }
                 let Ok(spot) = self.spot(&folder.join(&name)) else { continue };
                 let kept = match spot.entry() {
-                    Some(Entry::File { digest, .. }) => self.store.get(digest).is_some(),
+                    Some(Entry::File { digest, .. }) => {
+                        self.store.get(digest).is_some() || self.is_torn(steps, &folder, &name)
+                    }
                     Some(Entry::Link { target }) => links.contains(&target),
                     _ => false,
                 };
@@ -303,6 +315,21 @@ impl Hand<'_> {
                 }
             }
         }
+    }
+
+    /// Whether what lies beside is the beginning of what was to take a place in that folder.
+    fn is_torn(&self, steps: &[Step], folder: &Rel, name: &OsStr) -> bool {
+        let Ok(torn) = std::fs::read(folder.join(name).at(&self.path)) else { return false };
+        let here = steps.iter().filter(|step| step.path.split().is_some_and(|(at, _)| at == *folder));
+        let own = here.filter(|step| {
+            let own = step.path.split().map(|(_, name)| clipped(&name).to_vec()).unwrap_or_default();
+            name.as_bytes().strip_suffix(ASIDE.as_bytes()).is_some_and(|name| name.ends_with(&own))
+        });
+        let mut targets = own.filter_map(|step| match step.target {
+            Some(Entry::File { digest, .. }) => self.store.get(digest),
+            _ => None,
+        });
+        targets.any(|target| target.starts_with(&torn))
     }
 
     /// The folder of a path, reached without following a link.
@@ -318,7 +345,7 @@ impl Hand<'_> {
 
     fn aside(&mut self, name: &OsStr) -> OsString {
         self.number += 1;
-        let name = name.as_bytes().get(..NAME).unwrap_or(name.as_bytes());
+        let name = clipped(name);
         let mut aside = OsString::from(format!(".{}-{}-", std::process::id(), self.number));
         aside.push(OsStr::from_bytes(name));
         aside.push(ASIDE);
@@ -339,6 +366,11 @@ fn sync(root: &OwnedFd) {
 #[cfg(not(target_os = "linux"))]
 fn sync(_root: &OwnedFd) {
     nix::unistd::sync();
+}
+
+/// As much of a file's own name as stands in the name of what lies beside it.
+fn clipped(name: &OsStr) -> &[u8] {
+    name.as_bytes().get(..NAME).unwrap_or(name.as_bytes())
 }
 
 fn link(entry: &Option<Entry>) -> Option<&Rel> {

@@ -57,9 +57,10 @@ pub(super) fn chosen<'a>(turns: Vec<Undoable<'a>>, what: What<'_>, doubtful: Dou
 
 /// Contents that records and the last look need.
 pub(super) fn wanted(records: &[Record], tree: &Tree) -> HashSet<Digest> {
-    let changes = records
-        .iter()
-        .filter_map(|record| if let Record::Turn { changes, .. } = record { Some(changes) } else { None });
+    let changes = records.iter().filter_map(|record| match record {
+        Record::Turn { changes, .. } | Record::Undone { changes, .. } => Some(changes),
+        Record::Redone { .. } => None,
+    });
     let entries = changes.flatten().flat_map(|change| [&change.before, &change.after]).flatten();
     let nodes = tree.folders.values().flat_map(|folder| &folder.nodes).map(|node| &node.entry);
     entries

@@ -172,6 +172,9 @@ pub struct UndoArgs {
     /// Also what changed while a background job ran, or in a turn that was cut off.
     #[arg(long)]
     pub all: bool,
+    /// Take the last undo back instead.
+    #[arg(long, conflicts_with_all = ["turn", "all"])]
+    pub redo: bool,
 }
 
 /// What to do about trust.

@@ -156,10 +156,24 @@ pub struct Texts {
     pub and_more: &'static str,
     /// A size after a reason; `{size}`.
     pub mebibytes: &'static str,
+    /// Edits of several files that were cut off are taken back; `{files}`.
+    pub edits_taken_back: &'static str,
+    /// Edits of several files that were cut off, and nothing may be changed; `{files}`.
+    pub edits_cut_off: &'static str,
+    /// A file of such edits that others changed since; `{path}`, `{kept}`.
+    pub edits_left: &'static str,
+    /// Such edits could not be taken back; `{why}`.
+    pub edits_not_settled: &'static str,
     /// `undo` without anything to do.
     pub undo_nothing: &'static str,
     /// `undo`; `{turns}`, `{count}`.
     pub undo_done: &'static str,
+    /// `undo` after it changed something.
+    pub undo_way_back: &'static str,
+    /// `undo --redo` without anything to do.
+    pub redo_nothing: &'static str,
+    /// `undo --redo`; `{turns}`, `{count}`.
+    pub redo_done: &'static str,
     /// A path of `undo`; `{path}`.
     pub undo_restored: &'static str,
     /// A path of `undo`; `{path}`.
@@ -178,6 +192,8 @@ pub struct Texts {
     pub left_killed: &'static str,
     /// Why a path is left alone; `{why}`.
     pub left_not_kept: &'static str,
+    /// A reason of `undo`; `{why}`.
+    pub left_no_way_back: &'static str,
     /// Why a path is left alone.
     pub left_lost: &'static str,
     /// Why a path is left alone.
@@ -214,6 +230,22 @@ pub struct Texts {
     pub thinking: &'static str,
     /// A call needs permission; `{name}`.
     pub may_it_run: &'static str,
+    /// The same where not all of it was shown yet; `{name}`.
+    pub may_it_run_unseen: &'static str,
+    /// A choice: see all of what would run.
+    pub answer_view: &'static str,
+    /// What is not shown of a long text; `{chars}`, `{lines}`.
+    pub not_shown: &'static str,
+    /// Empty lines in a row; `{count}`.
+    pub empty_lines: &'static str,
+    /// Below a page; `{page}`, `{pages}`.
+    pub page_of: &'static str,
+    /// Above the files that a commit takes; `{count}`.
+    pub commit_takes: &'static str,
+    /// One of them; `{mark}`, `{path}`.
+    pub commit_file: &'static str,
+    /// After one that is guarded; `{why}`.
+    pub commit_guarded: &'static str,
     /// A slash command that does not exist; `{name}`.
     pub no_such_command: &'static str,
     /// `/clear` in the list.

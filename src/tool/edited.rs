@@ -60,9 +60,6 @@ pub fn write(files: &Files, edited: &[Edited]) -> Result<Answer, Answer> {
     for one in edited {
         answer.text.push_str(&files::syntax_remark(&one.place, &one.text.body, &one.applied.text));
     }
-    for left in files.left() {
-        answer.text.push_str(&format!("\n[{left}]"));
-    }
     Ok(answer)
 }
 

@@ -5,11 +5,12 @@ use super::past::Past;
 use super::paths::{Letters, PathError, Place, Purpose, Workspace};
 use super::{Answer, Surroundings};
 use crate::edit::encoding::Unreadable;
-use crate::edit::set;
+use crate::edit::set::{self, Settled};
 use crate::edit::write::{WriteError, Written};
 use crate::edit::{EditError, pin};
 use crate::snapshot::Reach;
 use crate::syntax;
+use crate::texts::{Texts, fill};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use similar::TextDiff;
@@ -24,6 +25,8 @@ use std::time::Duration;
 pub const MAX_EDITED: u64 = 64 << 20;
 /// Bytes of a file that is compared with what was seen of it after a command.
 const MAX_COMPARED: u64 = 1 << 20;
+/// Files that are listed by name.
+const MAX_LISTED: usize = 5;
 /// Characters of a difference that people are shown.
 const MAX_DIFF: usize = 16 * 1024;
 
@@ -34,8 +37,6 @@ pub struct Files {
     pub workspace: Workspace,
     /// Where a set of edits is written down before it is made.
     journal: Option<PathBuf>,
-    /// What a process that died left, and others changed since: told once.
-    left: Mutex<Vec<String>>,
     seen: Mutex<HashMap<PathBuf, Sight>>,
     past: Mutex<Past>,
     compiler: Option<Compiler>,
@@ -80,20 +81,14 @@ impl Files {
 
     fn of(workspace: Workspace, surroundings: &Surroundings) -> Arc<Self> {
         let journal = surroundings.journal.clone();
-        let left = journal.as_deref().map(unfinished).unwrap_or_default();
         let (seen, past) = (Mutex::default(), Mutex::default());
         let compiler = Compiler::new(surroundings);
-        Arc::new(Self { workspace, journal, left: Mutex::new(left), seen, past, compiler })
+        Arc::new(Self { workspace, journal, seen, past, compiler })
     }
 
     /// Where a set of edits is written down before it is made.
     pub fn journal(&self) -> Option<&Path> {
         self.journal.as_deref()
-    }
-
-    /// What is to be told of an earlier process's edits; empty from the second time on.
-    pub fn left(&self) -> Vec<String> {
-        std::mem::take(&mut self.left.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Who is asked after edits.
@@ -194,21 +189,38 @@ impl Sight {
     }
 }
 
-/// Finish what an earlier process began, and say what could not be.
-fn unfinished(folder: &Path) -> Vec<String> {
-    match set::finish(folder) {
-        Ok(left) => left
-            .iter()
-            .map(|(path, beside)| {
-                let (path, beside) = (path.display(), beside.display());
-                format!(
-                    "{path} was to be changed together with others when the program died, and has changed since; \
-                         the text meant for it is in {beside}"
-                )
-            })
-            .collect(),
-        Err(error) => vec![format!("edits of an earlier session could not be finished: {error}")],
+/// Take back what an earlier process began and did not make whole; what a person is to know of it.
+pub fn settled(journal: &Path, texts: &Texts) -> Vec<String> {
+    match set::settle(journal) {
+        Ok(settled) => told(&settled, texts),
+        Err(error) => vec![fill(texts.edits_not_settled, &[("why", &error.to_string())])],
     }
+}
+
+/// What a person is to know of edits that an earlier process did not make whole, where nothing may be done about them.
+pub fn cut_off(journal: &Path, texts: &Texts) -> Vec<String> {
+    match set::cut_off(journal) {
+        Ok(files) if files.is_empty() => Vec::new(),
+        Ok(files) => vec![fill(texts.edits_cut_off, &[("files", &listed(&files))])],
+        Err(error) => vec![fill(texts.edits_not_settled, &[("why", &error.to_string())])],
+    }
+}
+
+fn told(settled: &Settled, texts: &Texts) -> Vec<String> {
+    let left = settled.left.iter().map(|(path, kept)| {
+        let (path, kept) = (path.display().to_string(), kept.display().to_string());
+        fill(texts.edits_left, &[("path", &path), ("kept", &kept)])
+    });
+    let back = (!settled.back.is_empty()).then(|| fill(texts.edits_taken_back, &[("files", &listed(&settled.back))]));
+    back.into_iter().chain(left).collect()
+}
+
+fn listed(files: &[PathBuf]) -> String {
+    let mut listed: Vec<String> = files.iter().take(MAX_LISTED).map(|path| path.display().to_string()).collect();
+    if files.len() > MAX_LISTED {
+        listed.push(format!("{} more", files.len() - MAX_LISTED));
+    }
+    listed.join(", ")
 }
 
 fn merged(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
@@ -260,7 +272,7 @@ pub fn unwritten(error: &WriteError) -> Answer {
         WriteError::Exists { .. } => ("exists", "view it, then change it with str_replace or write_file"),
         WriteError::ReadOnly { .. } => ("protected", "leave it alone, and tell the person if it has to change"),
         WriteError::Torn { .. } => ("disk", "stop, and tell the person where the old bytes are"),
-        WriteError::Partly { .. } => ("disk", "it is finished or taken back at the next edit; tell the person"),
+        WriteError::Partly { .. } => ("disk", "it is taken back at the next edit; tell the person"),
         WriteError::Disk { .. } => ("disk", ""),
     };
     failed(class, error.to_string(), hint)

@@ -171,3 +171,65 @@ fn a_rule_refuses_a_command_and_a_wrong_rule_is_an_error_with_its_place() {
     assert_eq!(code(&output), 3);
     assert!(stderr(&output).contains("rule 1 does not match its example `touch x`"), "{}", stderr(&output));
 }
+
+/// A set of edits of two files as a kill leaves it after the first: the journal is there, and one old text.
+fn half_a_set(world: &World, files: [&str; 2]) {
+    use sha2::{Digest, Sha256};
+    use std::os::unix::ffi::OsStrExt;
+    let work = world.work().canonicalize().expect("it is there");
+    let record = world.records().first().cloned().expect("a session was there");
+    let name = record.parent().and_then(Path::file_name).expect("a folder").to_owned();
+    let folder = world.home().join(".local/state/selfsmith/edits").join(name);
+    std::fs::create_dir_all(&folder).expect("made");
+    let bytes = |path: &Path| serde_json::json!({ "Unix": path.as_os_str().as_bytes() });
+    let digest = |text: &str| -> Vec<u8> { Sha256::digest(text).to_vec() };
+    let entry = |(n, file): (usize, &&str)| {
+        let beside = work.join(format!(".selfsmith-1-{n}.tmp"));
+        std::fs::write(work.join(format!(".selfsmith-1-{n}.tmp.old")), "old").expect("written");
+        let done = n == 0;
+        std::fs::write(if done { work.join(file) } else { beside.clone() }, "new").expect("written");
+        serde_json::json!({
+            "path": bytes(&work.join(file)), "beside": bytes(&beside), "old": digest("old"), "new": digest("new"),
+        })
+    };
+    let entries: Vec<_> = files.iter().enumerate().map(entry).collect();
+    let lines =
+        [serde_json::json!({ "begun": { "files": entries } }), serde_json::json!({ "whole": { "through": [] } })];
+    std::fs::write(folder.join("edits.journal"), lines.map(|line| format!("{line}\n")).concat()).expect("written");
+}
+
+#[test]
+fn edits_that_were_cut_off_are_taken_back_and_said_and_under_read_only_only_said() {
+    let world = World::new(vec![says("Hi."), says("Hi."), says("Hi.")]);
+    assert_eq!(code(&world.run(&["exec", "x"])), 0);
+    for file in ["a", "b"] {
+        std::fs::write(world.work().join(file), "old").expect("written");
+    }
+    half_a_set(&world, ["a", "b"]);
+    let texts = || ["a", "b"].map(|file| std::fs::read_to_string(world.work().join(file)).expect("a file"));
+    let output = world.run(&["exec", "--approval", "read-only", "x"]);
+    assert!(stderr(&output).contains("killed amid edits"), "{}", stderr(&output));
+    assert_eq!(texts(), ["new", "old"]);
+    let output = world.run(&["exec", "--approval", "auto", "x"]);
+    assert!(stderr(&output).contains("they have their old texts again"), "{}", stderr(&output));
+    assert_eq!(texts(), ["old", "old"]);
+    assert_eq!(std::fs::read_dir(world.work()).expect("a folder").count(), 2);
+    half_a_set(&world, ["a", "b"]);
+    let output = world.run(&["undo"]);
+    assert!(stderr(&output).contains("they have their old texts again"), "{}", stderr(&output));
+    assert_eq!(texts(), ["old", "old"]);
+}
+
+#[test]
+fn an_undo_is_taken_back_by_redo() {
+    let world = World::new(vec![says(&bash("echo new > notes.txt")), says("<done>Done.</done>")]);
+    std::fs::write(world.work().join("notes.txt"), "a day of work\n").expect("written");
+    assert_eq!(code(&world.run(&["--channel", "text", "--approval", "auto", "exec", "x"])), 0);
+    let text = || std::fs::read_to_string(world.work().join("notes.txt")).expect("a file");
+    let output = world.run(&["undo"]);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("undo --redo"), "{output:?}");
+    assert_eq!(text(), "a day of work\n");
+    assert_eq!(code(&world.run(&["undo", "--redo"])), 0);
+    assert_eq!(text(), "new\n");
+    assert!(String::from_utf8_lossy(&world.run(&["undo", "--redo"]).stdout).contains("no undo to take back"));
+}

@@ -74,8 +74,8 @@ fn a_set_that_dies_at_any_moment_is_all_old_or_all_new_at_the_next_use() {
     for moment in 0..MOMENTS {
         let world = world();
         assert!(matches!(world.broken_off(moment, || Broken::Dead), Err(Broken::Dead)), "moment {moment}");
-        let left = finish(&world.journal()).expect("it is finished");
-        assert_eq!(left, [], "moment {moment}");
+        let settled = settle(&world.journal()).expect("it is settled");
+        assert_eq!(settled.left, [], "moment {moment}");
         let (old, new) = (world.is("old"), world.is("new"));
         assert!(old != new && world.is_clean(), "moment {moment}: {:?}", world.texts());
         seen.insert(new);
@@ -91,21 +91,37 @@ fn a_set_that_fails_at_any_moment_leaves_everything_as_it_was() {
         let full = || Broken::Failed(disk("write", Path::new("x"), io::ErrorKind::StorageFull.into()));
         assert!(matches!(world.broken_off(moment, full), Err(Broken::Failed(WriteError::Disk { .. }))));
         // A journal of a set that was taken back has nothing left to do.
-        assert_eq!(finish(&world.journal()).expect("it is finished"), [], "moment {moment}");
+        assert_eq!(settle(&world.journal()).expect("it is settled"), Settled::default(), "moment {moment}");
         assert!(world.is("old") && world.is_clean(), "moment {moment}: {:?}", world.texts());
     }
 }
 
 #[test]
-fn the_next_set_finishes_the_one_that_died() {
+fn the_next_set_takes_back_the_one_that_died() {
     let world = world();
     // Dead between the first and the second file.
     assert!(world.broken_off(6, || Broken::Dead).is_err());
     let changes: Vec<(PathBuf, Vec<u8>, Vec<u8>)> =
-        world.changes.iter().map(|(path, _, new)| (path.clone(), new.clone(), b"newer".to_vec())).collect();
+        world.changes.iter().map(|(path, old, _)| (path.clone(), old.clone(), b"newer".to_vec())).collect();
     let next = World { folder: tempfile::tempdir().expect("a folder"), changes };
     replace(&next.changes(), Some(&world.journal())).expect("it is written");
     assert!(world.is("newer") && world.is_clean());
+}
+
+#[test]
+fn what_was_taken_back_by_hand_after_a_death_stays_so() {
+    // Between any two files, and after the last one.
+    for moment in 6..MOMENTS {
+        let world = world();
+        assert!(world.broken_off(moment, || Broken::Dead).is_err());
+        let placed = moment - 5;
+        assert_eq!(cut_off(&world.journal()).expect("it is read").len(), placed % 3, "moment {moment}");
+        for (path, old, _) in &world.changes[..placed] {
+            fs::write(path, old).expect("it is taken back");
+        }
+        assert_eq!(settle(&world.journal()).expect("it is settled"), Settled::default());
+        assert!(world.is("old") && world.is_clean(), "moment {moment}: {:?}", world.texts());
+    }
 }
 
 #[test]
@@ -121,12 +137,14 @@ fn a_file_that_changed_since_it_was_read_stops_the_whole_set() {
 #[test]
 fn what_somebody_changed_after_a_death_is_left_and_told() {
     let world = world();
-    assert!(world.broken_off(6, || Broken::Dead).is_err());
+    // Dead between the second and the third file.
+    assert!(world.broken_off(7, || Broken::Dead).is_err());
     fs::write(&world.changes[1].0, "theirs").expect("a file");
-    let left = finish(&world.journal()).expect("it is finished");
-    assert_eq!(left.iter().map(|(path, _)| path).collect::<Vec<_>>(), [&world.changes[1].0]);
-    assert_eq!(fs::read(&left[0].1).expect("the text"), world.changes[1].2);
-    assert_eq!(world.texts(), ["new a.txt\r\n", "theirs", "new sub/c.txt\r\n"]);
+    let settled = settle(&world.journal()).expect("it is settled");
+    assert_eq!(settled.back, [world.changes[0].0.clone()]);
+    assert_eq!(settled.left.iter().map(|(path, _)| path).collect::<Vec<_>>(), [&world.changes[1].0]);
+    assert_eq!(fs::read(&settled.left[0].1).expect("the text"), world.changes[1].1);
+    assert_eq!(world.texts(), ["old a.txt\r\n", "theirs", "old sub/c.txt\r\n"]);
 }
 
 #[test]

@@ -1,18 +1,33 @@
 //! `/undo`: takes back what the last prompt changed in the workspace; asked again, it goes further back.
 
 use super::{Bench, Command, Flow};
-use crate::undo::{chain, lines};
+use crate::undo::{chain, lines, redone};
 use selfsmith_agent::snapshot::{Doubtful, What};
 
 /// The command.
 pub const COMMAND: Command = Command { name: "undo", about: |texts| texts.about_undo, run };
 
 fn run(bench: &mut Bench<'_>, rest: &str) -> Flow {
+    if rest == "--redo" {
+        redo(bench);
+        return Flow::Stay;
+    }
     let doubtful = if rest == "--all" { Doubtful::Undo } else { Doubtful::Leave };
     if !take_back(bench, What::Prompt, doubtful) {
         (bench.say)(bench.texts.undo_nothing);
     }
     Flow::Stay
+}
+
+fn redo(bench: &Bench<'_>) {
+    let Some(keeper) = bench.session.parts().snapshots.clone() else {
+        (bench.say)(bench.texts.no_place_for_snapshots);
+        return;
+    };
+    match keeper.redo() {
+        Ok(report) => redone(&report, bench.texts).iter().for_each(|line| (bench.say)(line)),
+        Err(error) => (bench.say)(&super::could_not(bench.texts, &chain(&error), error.hint())),
+    }
 }
 
 /// Takes turns back and says what came of it; false where there was nothing to take back.
