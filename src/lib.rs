@@ -24,6 +24,7 @@ pub mod edit;
 pub mod snapshot;
 pub mod syntax;
 // What can be observed, and what is said.
+pub mod attributes;
 pub mod ending;
 pub mod event;
 pub mod message;

@@ -306,7 +306,7 @@ fn beside(change: &Change<'_>, path: &Path) -> io::Result<bool> {
     let mut file: File = options.open(path)?;
     file.write_all(change.new)?;
     file.set_permissions(metadata.permissions())?;
-    let own = write::same_owner(&file, &metadata);
+    let own = write::same_owner(&file, &metadata) && write::same_attributes(&file, change.path);
     file.sync_all()?;
     Ok(own)
 }

@@ -1,11 +1,12 @@
 //! Writing a file in one step: the old file stands whole until the new one is.
 //!
-//! Promises: mode and owner stay; a link is never replaced by a file (callers pass the resolved path); a file that
-//! changed since it was read is not overwritten; other names of the file (hard links), which may lie anywhere, keep the
-//! old bytes. Only a file whose owner a new one could not have is written through, with a copy of it kept until that has
-//! succeeded. Does not know what the bytes mean.
+//! Promises: mode, owner, access list and extended attributes stay; a link is never replaced by a file (callers pass the
+//! resolved path); a file that changed since it was read is not overwritten; other names of the file (hard links), which may
+//! lie anywhere, keep the old bytes. Only a file whose owner or attributes a new one could not have is written through, with
+//! a copy of it kept until that has succeeded. Does not know what the bytes mean.
 
 use super::pin::Pin;
+use crate::attributes;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -107,7 +108,7 @@ pub fn replace(path: &Path, old: &[u8], new: &[u8]) -> Result<Written, WriteErro
         .as_file()
         .set_permissions(metadata.permissions())
         .map_err(|source| disk("set the mode beside", source))?;
-    if !same_owner(temporary.as_file(), &metadata) {
+    if !same_owner(temporary.as_file(), &metadata) || !same_attributes(temporary.as_file(), &at) {
         // Someone else's file stays theirs: it is written through instead of replaced.
         drop(temporary);
         through(path, old, new, in_place)?;
@@ -261,6 +262,11 @@ pub(super) fn same_owner(file: &File, wanted: &fs::Metadata) -> bool {
         && file.set_permissions(wanted.permissions()).is_ok())
 }
 
+/// Whether the new file has, or could be given, what hangs on the old one: access lists, labels, notes.
+pub(super) fn same_attributes(file: &File, old: &Path) -> bool {
+    File::open(old).is_ok_and(|old| attributes::copy(&old, file))
+}
+
 #[cfg(not(unix))]
 pub(super) fn same_owner(_: &File, _: &fs::Metadata) -> bool {
     true
@@ -292,6 +298,21 @@ mod tests {
         assert_eq!(fs::read(&other).expect("b"), b"old");
         assert_eq!(replace(&path, b"new", b"newer").expect("it is written"), Written::Plainly);
         assert_eq!(names(&folder), 2);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_hangs_on_a_file_stays() {
+        use rustix::fs::{XattrFlags, getxattr, setxattr};
+        let (_folder, path) = file("old");
+        // A file system without attributes has none to lose.
+        if setxattr(&path, "user.origin", b"here", XattrFlags::empty()).is_err() {
+            return;
+        }
+        replace(&path, b"old", b"new").expect("it is written");
+        let mut value = [0; 16];
+        let length = getxattr(&path, "user.origin", value.as_mut_slice()).expect("it is still there");
+        assert_eq!(value.get(..length), Some(b"here".as_slice()));
     }
 
     #[test]

@@ -260,7 +260,7 @@ impl Hand<'_> {
             Some(Entry::Link { target }) => symlinkat(target.path(), &spot.folder, aside.as_os_str()).map_err(disk),
             Some(Entry::File { mode, digest, .. }) => {
                 let bytes = self.store.get(*digest).ok_or(Why::Lost)?;
-                write(&spot.folder, &aside, &bytes, *mode)
+                write(&spot.folder, &aside, &bytes, *mode).map(|()| spot.hand_on(&aside))
             }
             Some(Entry::Outside { why, .. }) => Err(Why::NotKept(*why)),
             Some(Entry::Folder { .. }) | None => return Ok(None),

@@ -2,6 +2,7 @@
 
 use super::entry::{Digest, Entry, Outside, Rel, Stamp};
 use super::plan::Why;
+use crate::attributes;
 use nix::errno::Errno;
 use nix::fcntl::{AtFlags, OFlag, openat, readlinkat};
 use nix::sys::stat::{FchmodatFlags, FileStat, Mode, SFlag, fchmod, fchmodat, fstatat};
@@ -40,6 +41,16 @@ impl Spot {
                 fchmodat(&self.folder, self.name.as_os_str(), bits, FchmodatFlags::NoFollowSymlink).map_err(disk)
             }
             Err(error) => Err(disk(error)),
+        }
+    }
+
+    /// What hangs on the file here hangs on the one beside it too, as far as that can be done.
+    pub(super) fn hand_on(&self, beside: &OsStr) {
+        let flags = OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC;
+        let open = |name: &OsStr| openat(&self.folder, name, flags, Mode::empty()).map(File::from);
+        if let (Ok(here), Ok(beside)) = (open(&self.name), open(beside)) {
+            // The content comes back without it too.
+            let _ = attributes::copy(&here, &beside);
         }
     }
 

@@ -19,7 +19,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
             &["edit", "prompt", "snapshot", "syntax"],
             &["event"],
             &["ending", "message"],
-            &["redact", "texts"],
+            &["attributes", "redact", "texts"],
         ],
     ),
     (
