@@ -9,6 +9,8 @@ use crate::tool::Tool;
 
 /// Paths that one remark names.
 const NAMED: usize = 5;
+/// The same of files whose content may be a person's: what is not said here nobody knows before it is gone.
+const NAMED_DATA: usize = 200;
 
 /// Keeps what a call may change, where snapshots are kept; done before it runs.
 pub(super) async fn keep(hands: &Hands<'_>, tool: &dyn Tool, call: &ToolCall) {
@@ -28,18 +30,36 @@ fn told(texts: &Texts, remark: &Remark) -> Option<String> {
     Some(match remark {
         Remark::None(why) => fill(texts.no_snapshot, &[("why", why)]),
         Remark::TooMany(limit) => fill(texts.too_many_for_snapshots, &[("limit", &limit.to_string())]),
-        Remark::NotKept(list) => {
-            // Git's own folder is in every repository, and git's own ways lead back in it.
-            let shown: Vec<&(Rel, Outside, u64)> = list.iter().filter(|(_, why, _)| *why != Outside::Git).collect();
-            shown.first()?;
-            let names = shown.iter().take(NAMED).map(|(path, why, size)| named(texts, path, *why, *size));
-            let mut names: Vec<String> = names.collect();
-            if shown.len() > NAMED {
-                names.push(fill(texts.and_more, &[("count", &(shown.len() - NAMED).to_string())]));
-            }
-            fill(texts.not_in_snapshot, &[("what", &names.join(", "))])
-        }
+        Remark::NotKept(list) => fill(texts.not_in_snapshot, &[("what", &listed(texts, list)?)]),
     })
+}
+
+/// What is left out: files whose content may be a person's, every one of them, the largest first; then the rest.
+fn listed(texts: &Texts, list: &[(Rel, Outside, u64)]) -> Option<String> {
+    // Git's own folder is in every repository, and git's own ways lead back in it.
+    let mut shown: Vec<&(Rel, Outside, u64)> = list.iter().filter(|(_, why, _)| *why != Outside::Git).collect();
+    shown.first()?;
+    shown.sort_by(|(path, why, size), (other, its, other_size)| {
+        (rank(*why), other_size, path).cmp(&(rank(*its), size, other))
+    });
+    let data = shown.iter().filter(|(_, why, _)| rank(*why) == 0).count();
+    let named_in_all = NAMED.max(data.min(NAMED_DATA));
+    let names = shown.iter().take(named_in_all).map(|(path, why, size)| named(texts, path, *why, *size));
+    let mut names: Vec<String> = names.collect();
+    if shown.len() > named_in_all {
+        names.push(fill(texts.and_more, &[("count", &(shown.len() - named_in_all).to_string())]));
+    }
+    Some(names.join(", "))
+}
+
+/// How far a person would miss it, the most first.
+const fn rank(why: Outside) -> u8 {
+    match why {
+        Outside::TooLarge | Outside::OverTotal | Outside::Unreadable => 0,
+        Outside::Excluded | Outside::OtherDisk => 1,
+        Outside::NoFile => 2,
+        Outside::Generated | Outside::Git => 3,
+    }
 }
 
 fn named(texts: &Texts, path: &Rel, why: Outside, size: u64) -> String {
@@ -47,4 +67,29 @@ fn named(texts: &Texts, path: &Rel, why: Outside, size: u64) -> String {
     let sized = matches!(why, Outside::TooLarge | Outside::OverTotal);
     let size = if sized { fill(texts.mebibytes, &[("size", &mebibytes)]) } else { String::new() };
     format!("{path} ({}{size})", why.told(texts))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::texts::EN;
+
+    #[test]
+    fn files_with_a_content_are_all_named_the_largest_first_and_generated_folders_last() {
+        let of = |name: &str, why, size| (Rel::new(name.as_bytes().to_vec()), why, size);
+        let mut list = vec![
+            of("__pycache__", Outside::Generated, 0),
+            of("afifo", Outside::NoFile, 0),
+            of(".git", Outside::Git, 0),
+            of("precious.sqlite", Outside::TooLarge, 17 << 20),
+            of("thesis.docx", Outside::TooLarge, 18 << 20),
+        ];
+        list.extend((0..8).map(|n| of(&format!("video-{n}"), Outside::OverTotal, 1 << 20)));
+        let told = listed(&EN, &list).expect("there is some");
+        assert!(told.starts_with("thesis.docx (") && told.contains("18.0"), "{told}");
+        for name in ["precious.sqlite", "video-0", "video-7"] {
+            assert!(told.contains(name), "{name} in {told}");
+        }
+        assert!(told.ends_with("2 more") && !told.contains(".git"), "{told}");
+    }
 }
