@@ -139,6 +139,7 @@ fn desk<'a>(loaded: &Loaded, surroundings: &Surroundings, around: &Around, runti
         home: around.environment.get("HOME").map(PathBuf::from),
         rules,
         redactor: redactor.clone(),
+        environment: around.variables.clone(),
     };
     let terminal = std::io::stdin().is_terminal();
     let (source, answers) = match (terminal && look != Look::Bare).then(Keyboard::take) {

@@ -314,10 +314,15 @@ pub fn unedited(place: &Place, error: &EditError) -> Answer {
 
 /// What people are shown of a change.
 pub fn difference(path: &str, before: &str, after: &str) -> String {
-    let diff = TextDiff::configure().timeout(Duration::from_millis(500)).diff_lines(before, after);
-    let text = diff.unified_diff().context_radius(3).header(&format!("a/{path}"), &format!("b/{path}")).to_string();
+    let text = whole_difference(path, before, after);
     if text.chars().count() <= MAX_DIFF {
         return text;
     }
     text.chars().take(MAX_DIFF).chain("\n… (the difference is longer)\n".chars()).collect()
+}
+
+/// The same however long it is, for whoever is asked about it.
+pub fn whole_difference(path: &str, before: &str, after: &str) -> String {
+    let diff = TextDiff::configure().timeout(Duration::from_millis(500)).diff_lines(before, after);
+    diff.unified_diff().context_radius(3).header(&format!("a/{path}"), &format!("b/{path}")).to_string()
 }

@@ -3,7 +3,7 @@
 //! A tool that cannot do what was asked returns a [`Answer`] with `Outcome::Failed`: that is feedback, not an error.
 
 pub mod bash;
-mod commit;
+pub mod commit;
 pub mod compiler;
 mod create;
 mod done;

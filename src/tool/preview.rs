@@ -24,7 +24,7 @@ pub fn preview(root: &Path, tool: &str, arguments: &Map<String, Value>) -> Optio
                 Err(_) => String::new(),
             };
             let after = whole::with_ends_of(&before, text(arguments, "content")?);
-            Some(files::difference(&place.relative, &before, &after))
+            Some(files::whole_difference(&place.relative, &before, &after))
         }
         "str_replace" => replaced(&workspace, arguments),
         "edit_symbol" => defined(&workspace, arguments),
@@ -48,7 +48,7 @@ fn defined(workspace: &Workspace, arguments: &Map<String, Value>) -> Option<Stri
     let place = workspace.resolve(text(arguments, "path")?, Purpose::Edit).ok()?;
     let before = read(&place)?.into_iter().next()?;
     let after = edit_symbol::replaced(&place, &before, text(arguments, "name")?, text(arguments, "new")?).ok()?;
-    Some(files::difference(&place.relative, &before, &after.text))
+    Some(files::whole_difference(&place.relative, &before, &after.text))
 }
 
 fn edited(workspace: &Workspace, path: &str, edits: &[Edit], occurrences: Occurrences) -> Option<String> {
@@ -57,12 +57,12 @@ fn edited(workspace: &Workspace, path: &str, edits: &[Edit], occurrences: Occurr
     {
         let place = workspace.resolve(path, Purpose::Write).ok()?;
         let there = std::fs::symlink_metadata(&place.absolute).is_ok_and(|metadata| metadata.len() > 0);
-        return (!there).then(|| files::difference(&place.relative, "", new));
+        return (!there).then(|| files::whole_difference(&place.relative, "", new));
     }
     let place = workspace.resolve(path, Purpose::Edit).ok()?;
     let readings = read(&place)?;
     let fitting = readings.iter().find_map(|before| Some((before, apply(before, edits, occurrences).ok()?.text)));
-    fitting.map(|(before, after)| files::difference(&place.relative, before, &after))
+    fitting.map(|(before, after)| files::whole_difference(&place.relative, before, &after))
 }
 
 /// A file's text in each encoding that it may have.

@@ -113,3 +113,54 @@ fn an_answer_of_exec_cannot_steer_a_terminal() {
     terminal.sees("a␛[2J␛]0;title␇b");
     terminal.ends_with(0);
 }
+
+#[test]
+fn a_command_cannot_hide_what_it_runs_from_whoever_is_asked() {
+    let blanks = format!("<bash>echo a{}; touch hidden-1</bash>", " ".repeat(3000));
+    let long = format!("<bash>: {}\ntouch hidden-2\n: {}\n: end</bash>", "x".repeat(9000), "y".repeat(9000));
+    let world = World::new(vec![says(&blanks), says(&long), says("Stopped.")]);
+    let mut terminal = Terminal::start(&world, TERM, SIZE, &["--channel", "text"]);
+    terminal.fresh();
+    terminal.press("go\r");
+    terminal.sees("echo a␣×3000; touch hidden-1");
+    terminal.sees("may bash run?");
+    terminal.press("no\r");
+    terminal.sees("only then can it be allowed");
+    terminal.sees(": end");
+    // A yes to what was not shown shows it.
+    terminal.press("y\r");
+    terminal.sees("page 1 of");
+    terminal.press("q\r");
+    terminal.sees("only then can it be allowed");
+    terminal.press("no\r");
+    terminal.sees("Stopped.");
+    assert!(!world.work().join("hidden-1").exists() && !world.work().join("hidden-2").exists());
+    terminal.leave();
+}
+
+#[test]
+fn the_question_of_a_commit_lists_its_files_and_guarded_ones_are_not_taken_along() {
+    let world = World::new(vec![says("<commit>fix typo</commit>"), says("Stopped.")]);
+    let git = |arguments: &[&str]| {
+        let mut git = std::process::Command::new("git");
+        world.fit(&mut git);
+        git.args(arguments).output().expect("git runs")
+    };
+    assert!(git(&["init", "-q"]).status.success());
+    for name in ["a.txt", ".env"] {
+        std::fs::write(world.work().join(name), "x").expect("a file");
+    }
+    let mut terminal = Terminal::start(&world, TERM, SIZE, &["--channel", "text"]);
+    terminal.fresh();
+    terminal.press("commit it\r");
+    let asked = terminal.sees("may commit run?");
+    assert!(
+        asked.contains("takes 2 files") && asked.contains("A a.txt") && asked.contains("A .env  ← guarded"),
+        "{asked}"
+    );
+    terminal.press("y\r");
+    terminal.sees("Stopped.");
+    assert!(world.last_request().contains("nothing was committed"), "{}", world.last_request());
+    assert!(String::from_utf8_lossy(&git(&["status", "--porcelain"]).stdout).contains("?? .env"));
+    terminal.leave();
+}

@@ -6,6 +6,7 @@
 
 mod asking;
 mod output;
+mod shown;
 mod state;
 mod typewriter;
 mod view;
@@ -23,6 +24,7 @@ use futures::future::BoxFuture;
 use selfsmith_agent::redact::Redactor;
 use selfsmith_agent::texts::Texts;
 use state::State;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -94,6 +96,8 @@ pub struct Whereabouts {
     pub rules: Rules,
     /// Takes secrets out of what is shown.
     pub redactor: Redactor,
+    /// Variables of the environment, for git.
+    pub environment: Vec<(OsString, OsString)>,
 }
 
 /// What a key asks of whoever runs the REPL.
