@@ -55,6 +55,7 @@ pub fn session(
     let prompts = Prompts::load(around.prompts.clone())?;
     let tools = tool::table(&around.for_tools(choices));
     let specs = specs(&tools, &prompts)?;
+    tool::bash::sweep();
     let cut_off = settled(choices.mode, around);
     let redactor = redactor(&around.environment);
     let tape = tape(cassette, choices.model.name.as_deref(), &around.root, redactor.clone())?;

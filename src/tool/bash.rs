@@ -26,6 +26,7 @@ use std::time::Duration;
 
 pub use command::{BashError, Ran};
 pub(super) use jobs::{Action, Jobs};
+pub use whole::sweep;
 
 /// Files that are named as changed.
 const MAX_NAMED: usize = 12;

@@ -173,6 +173,8 @@ impl Jobs {
 impl Drop for Jobs {
     fn drop(&mut self) {
         lock(&self.table).jobs.values().for_each(|job| job.cancel.cancel());
+        // Their threads may outlive this, and the program may not wait for them.
+        self.outputs.close();
     }
 }
 
