@@ -1,5 +1,6 @@
 //! `export`: a session for people (Markdown) or for other programs (JSON).
 
+use crate::clean::clean;
 use crate::cli::{ExportArgs, Flags};
 use crate::open;
 use crate::streams::{self, Reader};
@@ -10,7 +11,7 @@ use selfsmith_agent::session::{self, LogError, export};
 use selfsmith_agent::texts::fill;
 use selfsmith_agent::wire;
 use std::fs::OpenOptions;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::os::unix::fs::OpenOptionsExt;
 
 /// Run it.
@@ -38,6 +39,8 @@ fn exported(flags: &Flags, args: &ExportArgs, surroundings: &Surroundings) -> Re
         export::markdown(&entries, &redactor, &when)
     };
     let Some(output) = &args.output else {
+        // In a file or a pipe it is what was said; a terminal must not be steered by it.
+        let text = if std::io::stdout().is_terminal() { clean(&text) } else { text };
         // A reader that goes away is a normal end.
         let (Reader::There | Reader::Gone) = streams::data(&text);
         return Ok(());

@@ -139,6 +139,16 @@ fn a_command_cannot_hide_what_it_runs_from_whoever_is_asked() {
 }
 
 #[test]
+fn an_export_cannot_steer_a_terminal() {
+    let world = World::new(vec![says("a\u{1b}]0;title\u{7}b")]);
+    assert_eq!(code(&world.run(&["exec", "x"])), 0);
+    let terminal = Terminal::start(&world, TERM, SIZE, &["export"]);
+    terminal.sees("a␛]0;title␇b");
+    terminal.ends_with(0);
+    assert!(String::from_utf8_lossy(&world.run(&["export"]).stdout).contains("a\u{1b}]0;title\u{7}b"));
+}
+
+#[test]
 fn the_question_of_a_commit_lists_its_files_and_guarded_ones_are_not_taken_along() {
     let world = World::new(vec![says("<commit>fix typo</commit>"), says("Stopped.")]);
     let git = |arguments: &[&str]| {
