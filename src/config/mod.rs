@@ -23,6 +23,7 @@ pub use ledger::{Answer, Ledger, Record, Standing, Trust};
 pub use project::Project;
 pub use set::set;
 pub use show::{With, changed, show};
+pub use trust::steering;
 
 use crate::approve::{Mode, Rule, Rules};
 use crate::hook;

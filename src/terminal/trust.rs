@@ -1,13 +1,13 @@
 //! `trust`: what a project's own files may set, decided by a person; and the question about it on the first visit.
 
-use crate::clean::clean;
+use crate::clean::{clean, one_line};
 use crate::cli::{Flags, TrustCommand};
 use crate::open;
 use crate::person::{Nobody, person};
 use crate::repl::{Choice, Desk, Question, Reply};
 use crate::streams;
 use crate::surroundings::{self, Surroundings};
-use selfsmith_agent::config::{Answer, Standing, Trust};
+use selfsmith_agent::config::{Answer, Standing, Trust, steering};
 use selfsmith_agent::ending::Ending;
 use selfsmith_agent::session::check;
 use selfsmith_agent::texts::{Texts, fill};
@@ -15,6 +15,9 @@ use std::path::{Path, PathBuf};
 
 /// Files that a question names.
 const NAMED: usize = 12;
+/// Lines that are shown of the beginning of notes and commands, and columns of each.
+const BEGINNING: usize = 5;
+const COLUMNS: usize = 160;
 
 /// Run it.
 pub fn run(what: Option<&TrustCommand>, surroundings: &Surroundings) -> Ending {
@@ -43,6 +46,7 @@ pub fn run(what: Option<&TrustCommand>, surroundings: &Surroundings) -> Ending {
             let news = trust.news();
             let mark = |name: &str| if news.contains(&name) { texts.trust_new } else { "" };
             lines.extend(trust.project.files.keys().map(|name| format!("  {name}{}", mark(name))));
+            lines.extend(contents(&trust, trust.project.files.keys().map(String::as_str), &surroundings.folder));
             data(lines.join("\n"))
         }
         Some(TrustCommand::Revoke { folder }) => by_a_person(texts, || {
@@ -108,6 +112,26 @@ pub fn is_due(trust: &Trust, root: &Path) -> bool {
     at_stake && trust.standing() == Standing::Unasked
 }
 
+/// What stands in files of a project, as far as it would steer this program: what settings would set, how texts begin.
+fn contents<'a>(trust: &Trust, files: impl Iterator<Item = &'a str>, start: &Path) -> Vec<String> {
+    let mut lines = Vec::new();
+    for name in files {
+        lines.push(format!("{name}:"));
+        if name.ends_with(".selfsmith/config.yaml") {
+            lines.extend(steering(start).into_iter().map(|(key, value)| format!("  {key} = {value}")));
+            continue;
+        }
+        let text = std::fs::read(trust.project.root.join(name)).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        let mut said = text.lines().filter(|line| !line.trim().is_empty());
+        lines.extend(said.by_ref().take(BEGINNING).map(|line| format!("  | {}", one_line(line, COLUMNS))));
+        if said.next().is_some() {
+            lines.push("  | …".to_owned());
+        }
+    }
+    lines
+}
+
 /// Ask about a project that has files of its own, and keep the answer.
 pub fn ask(desk: &Desk<'_>, trust: &Trust, flags: &Flags, surroundings: &Surroundings) -> Visit {
     let texts = surroundings.texts;
@@ -129,6 +153,10 @@ pub fn ask(desk: &Desk<'_>, trust: &Trust, flags: &Flags, surroundings: &Surroun
     } else {
         texts.trust_question
     };
+    // They may be more than a question has room for.
+    for line in contents(trust, news.iter().copied(), &surroundings.folder) {
+        desk.screen.say(&line);
+    }
     let title = fill(asked, &[("root", &root), ("files", &lines.join("\n"))]);
     let choices = [texts.trust_yes, texts.trust_no, texts.trust_leave].map(|[name, about]| Choice::new(name, about));
     let mut question = Question::pick(title, choices.to_vec());

@@ -30,6 +30,9 @@ fn the_first_visit_asks_and_a_yes_makes_rules_of_the_notes_until_they_change() {
     let mut terminal = visit(&world);
     let asked = terminal.sees("Do you trust them");
     assert!(asked.contains("AGENTS.md") && asked.contains("hooks.after_tool"), "{asked}");
+    for content in ["Speak like a pirate.", "Review it.", r#"[{"command":"true"}]"#] {
+        assert!(asked.contains(content), "{content} is not in {asked}");
+    }
     terminal.press("trust\r");
     terminal.fresh();
     terminal.press("hello\r");
@@ -66,6 +69,7 @@ fn the_command_trusts_shows_lists_and_revokes() {
     };
     said(&["trust", "list"], "no project was asked about yet");
     said(&["trust", "show"], "AGENTS.md  (new or changed)");
+    said(&["trust", "show"], r#"hooks.after_tool = [{"command":"true"}]"#);
     said(&["trust"], "is trusted, with");
     said(&["trust", "list"], "$ROOT: trusted");
     said(&["trust", "revoke"], "not trusted any more");
