@@ -144,8 +144,10 @@ impl Loaded {
         let mut notices = Vec::new();
         if let (false, Some(project)) = (self.untrusted.is_empty(), &self.project) {
             let values = [("file", project.display().to_string()), ("keys", self.untrusted.join(", "))];
-            notices
-                .push(fill(texts.untrusted_settings, &values.each_ref().map(|(name, value)| (*name, value.as_str()))));
+            notices.push(fill(
+                texts.trust.untrusted_settings,
+                &values.each_ref().map(|(name, value)| (*name, value.as_str())),
+            ));
         }
         notices.extend(self.not_built.iter().map(|key| fill(texts.setting_without_effect, &[("key", key)])));
         notices

@@ -35,12 +35,12 @@ impl Opened {
         let quoted: Vec<&str> =
             notes.iter().filter(|notes| notes.voice == Voice::Quoted).map(|notes| notes.path.as_str()).collect();
         if !quoted.is_empty() {
-            notices.push(fill(texts.untrusted_notes, &[("files", &quoted.join(", "))]));
+            notices.push(fill(texts.trust.untrusted_notes, &[("files", &quoted.join(", "))]));
         }
         let commands: Vec<&str> =
             self.trust.untrusted().into_iter().filter(|name| name.contains(".selfsmith/commands/")).collect();
         if !commands.is_empty() {
-            notices.push(fill(texts.untrusted_commands, &[("files", &commands.join(", "))]));
+            notices.push(fill(texts.trust.untrusted_commands, &[("files", &commands.join(", "))]));
         }
         for cut in notes.iter().filter(|notes| notes.left_out > 0) {
             notices.push(fill(texts.notes_cut, &[("file", &cut.path), ("bytes", &cut.left_out.to_string())]));

@@ -36,7 +36,7 @@ pub fn run(what: Option<&TrustCommand>, surroundings: &Surroundings) -> Ending {
                 told(texts, &record.root, standing)
             };
             if all.is_empty() {
-                data(texts.trust_none.to_owned())
+                data(texts.trust.none.to_owned())
             } else {
                 data(all.iter().map(line).collect::<Vec<_>>().join("\n"))
             }
@@ -44,7 +44,7 @@ pub fn run(what: Option<&TrustCommand>, surroundings: &Surroundings) -> Ending {
         Some(TrustCommand::Show) => {
             let mut lines = vec![told(texts, &trust.project.root, trust.standing())];
             let news = trust.news();
-            let mark = |name: &str| if news.contains(&name) { texts.trust_new } else { "" };
+            let mark = |name: &str| if news.contains(&name) { texts.trust.new } else { "" };
             lines.extend(trust.project.files.keys().map(|name| format!("  {name}{}", mark(name))));
             lines.extend(contents(&trust, trust.project.files.keys().map(String::as_str), &surroundings.folder));
             data(lines.join("\n"))
@@ -52,13 +52,13 @@ pub fn run(what: Option<&TrustCommand>, surroundings: &Surroundings) -> Ending {
         Some(TrustCommand::Revoke { folder }) => by_a_person(texts, || {
             let root = folder.as_deref().map_or(trust.project.root.clone(), |folder| named(surroundings, folder));
             let forgotten = ledger.forget(&root).map_err(|error| error.to_string())?;
-            let text = if forgotten { texts.trust_revoked } else { texts.trust_unknown };
+            let text = if forgotten { texts.trust.revoked } else { texts.trust.unknown };
             Ok(fill(text, &[("root", &root.display().to_string())]))
         }),
         None => by_a_person(texts, || {
             ledger.keep(&trust, Answer::Trusted, surroundings::now()).map_err(|error| error.to_string())?;
             let files = trust.project.files.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
-            let text = if files.is_empty() { texts.trusted_nothing } else { texts.trusted };
+            let text = if files.is_empty() { texts.trust.trusted_nothing } else { texts.trust.trusted };
             Ok(fill(text, &[("root", &trust.project.root.display().to_string()), ("files", &files)]))
         }),
     }
@@ -90,11 +90,11 @@ fn named(surroundings: &Surroundings, folder: &Path) -> PathBuf {
 
 fn told(texts: &Texts, root: &Path, standing: Standing) -> String {
     let standing = match standing {
-        Standing::Trusted => texts.standing_trusted,
-        Standing::Declined => texts.standing_declined,
-        Standing::Unasked => texts.standing_unasked,
+        Standing::Trusted => texts.trust.standing_trusted,
+        Standing::Declined => texts.trust.standing_declined,
+        Standing::Unasked => texts.trust.standing_unasked,
     };
-    fill(texts.trust_standing, &[("root", &root.display().to_string()), ("standing", standing)])
+    fill(texts.trust.standing, &[("root", &root.display().to_string()), ("standing", standing)])
 }
 
 /// What the question of the first visit came to.
@@ -145,20 +145,20 @@ pub fn ask(desk: &Desk<'_>, trust: &Trust, flags: &Flags, surroundings: &Surroun
         lines.extend(opened.loaded.notices(texts).iter().map(|notice| format!("  {}", clean(notice))));
     }
     if let Some(command) = check::detect(&surroundings.folder) {
-        lines.push(fill(texts.trust_check, &[("command", command)]));
+        lines.push(fill(texts.trust.check, &[("command", command)]));
     }
     let root = clean(&trust.project.root.display().to_string());
     let asked = if news.len() < trust.project.files.len() || trust.was_asked() {
-        texts.trust_again
+        texts.trust.again
     } else {
-        texts.trust_question
+        texts.trust.question
     };
     // They may be more than a question has room for.
     for line in contents(trust, news.iter().copied(), &surroundings.folder) {
         desk.screen.say(&line);
     }
     let title = fill(asked, &[("root", &root), ("files", &lines.join("\n"))]);
-    let choices = [texts.trust_yes, texts.trust_no, texts.trust_leave].map(|[name, about]| Choice::new(name, about));
+    let choices = [texts.trust.yes, texts.trust.no, texts.trust.leave].map(|[name, about]| Choice::new(name, about));
     let mut question = Question::pick(title, choices.to_vec());
     question.chosen = Some(1);
     let answer = match desk.ask(question) {
@@ -167,7 +167,7 @@ pub fn ask(desk: &Desk<'_>, trust: &Trust, flags: &Flags, surroundings: &Surroun
         Reply::Chosen(_) | Reply::Said(_) | Reply::Cancelled => return Visit::Leave,
     };
     if let Err(error) = surroundings.ledger().keep(trust, answer, surroundings::now()) {
-        desk.screen.say(&fill(texts.trust_not_kept, &[("error", &error.to_string())]));
+        desk.screen.say(&fill(texts.trust.not_kept, &[("error", &error.to_string())]));
     }
     Visit::On
 }

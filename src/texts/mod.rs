@@ -1,9 +1,15 @@
 //! One table of every text that a person reads. A language is one file here; the compiler sees to it that none lacks a
 //! text. Texts for the model are not here: they live in `prompts/`.
 
+mod about;
 mod en;
+mod setup;
+mod trust;
 
+pub use about::About;
 pub use en::EN;
+pub use setup::Setup;
+pub use trust::Trust;
 
 /// The table. Placeholders are `{name}`; [`fill`] puts values in.
 #[derive(Debug)]
@@ -20,8 +26,6 @@ pub struct Texts {
     pub reading_stdin: &'static str,
     /// `export` to a file; `{file}`, `{error}`.
     pub export_failed: &'static str,
-    /// `/fork` in the list.
-    pub about_fork: &'static str,
     /// `probe`; `{model}`, `{base}`.
     pub probed_native: &'static str,
     /// `probe`; `{model}`, `{base}`, `{why}`.
@@ -34,8 +38,6 @@ pub struct Texts {
     pub beginning_waits: &'static str,
     /// `/reload` did it.
     pub all_taken: &'static str,
-    /// `/reload` in the list.
-    pub about_reload: &'static str,
     /// Standard output did not take everything; `{error}`.
     pub unwritable_stdout: &'static str,
     /// A resumed session had a torn last line; `{bytes}`.
@@ -200,8 +202,6 @@ pub struct Texts {
     pub left_not_empty: &'static str,
     /// Why a path is left alone; `{error}`.
     pub left_disk: &'static str,
-    /// `/undo` in the list.
-    pub about_undo: &'static str,
     /// Snapshots are not to be had.
     pub no_place_for_snapshots: &'static str,
     /// Why something is left out: git's own folder.
@@ -248,24 +248,6 @@ pub struct Texts {
     pub commit_guarded: &'static str,
     /// A slash command that does not exist; `{name}`.
     pub no_such_command: &'static str,
-    /// `/clear` in the list.
-    pub about_clear: &'static str,
-    /// Of `/compact`.
-    pub about_compact: &'static str,
-    /// `/quit` in the list.
-    pub about_quit: &'static str,
-    /// `/help` in the list.
-    pub about_help: &'static str,
-    /// `/tools` in the list.
-    pub about_tools: &'static str,
-    /// `/cost` in the list.
-    pub about_cost: &'static str,
-    /// `/tokens` in the list.
-    pub about_tokens: &'static str,
-    /// `/context` in the list.
-    pub about_context: &'static str,
-    /// `/model` in the list.
-    pub about_model: &'static str,
     /// After `/clear`.
     pub cleared: &'static str,
     /// The keys, under the list of commands.
@@ -300,48 +282,8 @@ pub struct Texts {
     pub again_to_leave: &'static str,
     /// A turn was stopped by the person.
     pub stopped: &'static str,
-    /// A project's file says what it may not say before it is trusted; `{file}`, `{keys}`.
-    pub untrusted_settings: &'static str,
-    /// Notes of an untrusted project are only quoted; `{files}`.
-    pub untrusted_notes: &'static str,
-    /// Commands of an untrusted project are not offered; `{files}`.
-    pub untrusted_commands: &'static str,
     /// Notes of a project are longer than is read; `{file}`, `{bytes}`.
     pub notes_cut: &'static str,
-    /// The person is asked; `{root}`, `{files}`.
-    pub trust_question: &'static str,
-    /// The same where something changed since it was trusted; `{root}`, `{files}`.
-    pub trust_again: &'static str,
-    /// A line of the question; `{command}`.
-    pub trust_check: &'static str,
-    /// A choice, and what it means.
-    pub trust_yes: [&'static str; 2],
-    /// A choice, and what it means.
-    pub trust_no: [&'static str; 2],
-    /// A choice, and what it means.
-    pub trust_leave: [&'static str; 2],
-    /// An answer could not be kept; `{error}`.
-    pub trust_not_kept: &'static str,
-    /// `trust`; `{root}`, `{files}`.
-    pub trusted: &'static str,
-    /// `trust` in a project without such files; `{root}`.
-    pub trusted_nothing: &'static str,
-    /// `trust list`, an empty one.
-    pub trust_none: &'static str,
-    /// `trust revoke`; `{root}`.
-    pub trust_revoked: &'static str,
-    /// `trust revoke`, where there was no answer; `{root}`.
-    pub trust_unknown: &'static str,
-    /// `trust show`; `{root}`, `{standing}`.
-    pub trust_standing: &'static str,
-    /// A standing.
-    pub standing_trusted: &'static str,
-    /// A standing.
-    pub standing_declined: &'static str,
-    /// A standing.
-    pub standing_unasked: &'static str,
-    /// Beside a file of `trust show` that was not asked about as it is.
-    pub trust_new: &'static str,
     /// Only a person may do it, and an agent asks; `{name}`.
     pub not_for_an_agent: &'static str,
     /// Only a person may do it, and there is no terminal.
@@ -388,32 +330,14 @@ pub struct Texts {
     pub rule_is: &'static str,
     /// `/approval`; `{mode}`, `{modes}`.
     pub approval_is: &'static str,
-    /// `/approval` in the list.
-    pub about_approval: &'static str,
-    /// `/config` in the list.
-    pub about_config: &'static str,
-    /// `/diff` in the list.
-    pub about_diff: &'static str,
-    /// `/add-dir` in the list.
-    pub about_add_dir: &'static str,
     /// `/add-dir` without any.
     pub no_folders: &'static str,
     /// After `/add-dir`; `{folder}`.
     pub folder_opened: &'static str,
-    /// `/effort` in the list.
-    pub about_effort: &'static str,
     /// `/effort`; `{effort}`, `{all}`.
     pub effort_is: &'static str,
     /// `/effort` where nothing was said.
     pub effort_own: &'static str,
-    /// `/init` in the list.
-    pub about_init: &'static str,
-    /// `/plan` in the list.
-    pub about_plan: &'static str,
-    /// `/resume` in the list.
-    pub about_resume: &'static str,
-    /// `/rewind` in the list.
-    pub about_rewind: &'static str,
     /// `/config` wrote; `{key}`, `{file}`.
     pub setting_written: &'static str,
     /// There is no place for settings.
@@ -456,34 +380,14 @@ pub struct Texts {
     pub plan_yes_edit: &'static str,
     /// A choice.
     pub plan_no: &'static str,
-    /// The first run begins.
-    pub setup_welcome: &'static str,
-    /// The first run asks.
-    pub setup_provider: &'static str,
-    /// What the preset without an address is.
-    pub setup_other: &'static str,
-    /// The first run asks.
-    pub setup_url: &'static str,
-    /// The first run asks; `{variable}`, `{file}`.
-    pub setup_key: &'static str,
-    /// The first run asks.
-    pub setup_model: &'static str,
-    /// The first run calls; `{url}`, `{model}`.
-    pub setup_trying: &'static str,
-    /// The call was answered.
-    pub setup_works: &'static str,
-    /// The call was not answered.
-    pub setup_failed: &'static str,
-    /// A choice.
-    pub setup_again: &'static str,
-    /// A choice.
-    pub setup_keep: &'static str,
-    /// A choice.
-    pub setup_leave: &'static str,
-    /// The first run wrote; `{file}`.
-    pub setup_written: &'static str,
     /// The file of keys is open to others; `{file}`.
     pub open_keys: &'static str,
+    /// What each slash command does.
+    pub about: About,
+    /// The first run.
+    pub setup: Setup,
+    /// What a project may say, and the question about it.
+    pub trust: Trust,
 }
 
 /// Put values into a text. A placeholder without a value stays, so that a mistake shows instead of panicking.

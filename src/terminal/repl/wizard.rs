@@ -48,12 +48,12 @@ enum Then {
 /// Ask everything, try it, write it down. Whether there is something to go on with.
 pub fn first_run(desk: &Desk<'_>, setup: &mut Setup<'_>) -> bool {
     let texts = setup.texts;
-    desk.screen.say(texts.setup_welcome);
+    desk.screen.say(texts.setup.welcome);
     loop {
         let Some(answers) = asked(desk, setup) else { return false };
-        desk.screen.say(&fill(texts.setup_trying, &[("url", &answers.base_url), ("model", &answers.model)]));
+        desk.screen.say(&fill(texts.setup.trying, &[("url", &answers.base_url), ("model", &answers.model)]));
         match tried(desk, setup, &answers) {
-            Ok(()) => desk.screen.say(texts.setup_works),
+            Ok(()) => desk.screen.say(texts.setup.works),
             Err(why) => {
                 desk.screen.say(&why);
                 match then(desk, texts) {
@@ -64,7 +64,7 @@ pub fn first_run(desk: &Desk<'_>, setup: &mut Setup<'_>) -> bool {
             }
         }
         match written(setup, &answers) {
-            Ok(file) => desk.screen.say(&fill(texts.setup_written, &[("file", &file.display().to_string())])),
+            Ok(file) => desk.screen.say(&fill(texts.setup.written, &[("file", &file.display().to_string())])),
             Err(why) => {
                 desk.screen.say(&why);
                 return false;
@@ -77,14 +77,14 @@ pub fn first_run(desk: &Desk<'_>, setup: &mut Setup<'_>) -> bool {
 fn asked(desk: &Desk<'_>, setup: &Setup<'_>) -> Option<Answers> {
     let texts = setup.texts;
     let about = |preset: &Preset| {
-        if preset.base_url.is_empty() { texts.setup_other.to_owned() } else { preset.base_url.to_owned() }
+        if preset.base_url.is_empty() { texts.setup.other.to_owned() } else { preset.base_url.to_owned() }
     };
     let choices = PRESETS.iter().map(|preset| Choice::new(preset.name, about(preset))).collect();
-    let Reply::Chosen(n) = desk.ask(Question::pick(texts.setup_provider, choices)) else { return None };
+    let Reply::Chosen(n) = desk.ask(Question::pick(texts.setup.provider, choices)) else { return None };
     let preset = PRESETS.get(n)?;
-    let base_url = if preset.base_url.is_empty() { line(desk, texts.setup_url)? } else { preset.base_url.to_owned() };
+    let base_url = if preset.base_url.is_empty() { line(desk, texts.setup.url)? } else { preset.base_url.to_owned() };
     let key = key(desk, setup, preset, &base_url)?;
-    let model = line(desk, texts.setup_model)?;
+    let model = line(desk, texts.setup.model)?;
     Some(Answers { preset, base_url, key, model })
 }
 
@@ -111,7 +111,7 @@ fn key(desk: &Desk<'_>, setup: &Setup<'_>, preset: &Preset, base_url: &str) -> O
         return Some(None);
     }
     let file = keys::path(&setup.surroundings.environment).map(|path| path.display().to_string()).unwrap_or_default();
-    let title = fill(setup.texts.setup_key, &[("variable", variable), ("file", &file)]);
+    let title = fill(setup.texts.setup.key, &[("variable", variable), ("file", &file)]);
     match desk.ask(Question::line(title, Words::Secret)) {
         Reply::Said(key) if key.trim().is_empty() => Some(None),
         Reply::Said(key) => Some(Some((variable.to_owned(), key.trim().to_owned()))),
@@ -157,8 +157,8 @@ fn tried(desk: &Desk<'_>, setup: &mut Setup<'_>, answers: &Answers) -> Result<()
 }
 
 fn then(desk: &Desk<'_>, texts: &'static Texts) -> Then {
-    let choices = [texts.setup_again, texts.setup_keep, texts.setup_leave].map(|name| Choice::new(name, "")).to_vec();
-    match desk.ask(Question::pick(texts.setup_failed, choices)) {
+    let choices = [texts.setup.again, texts.setup.keep, texts.setup.leave].map(|name| Choice::new(name, "")).to_vec();
+    match desk.ask(Question::pick(texts.setup.failed, choices)) {
         Reply::Chosen(0) => Then::Again,
         Reply::Chosen(1) => Then::Keep,
         Reply::Chosen(_) | Reply::Said(_) | Reply::Cancelled => Then::Leave,

@@ -7,7 +7,7 @@ use selfsmith_agent::texts::fill;
 const OPENED: &str = include_str!("../../../../prompts/commands/add-dir.md");
 
 /// The command.
-pub const COMMAND: Command = Command { name: "add-dir", about: |texts| texts.about_add_dir, run };
+pub const COMMAND: Command = Command { name: "add-dir", about: |texts| texts.about.add_dir, run };
 
 fn run(bench: &mut Bench<'_>, rest: &str) -> Flow {
     if rest.is_empty() {

@@ -6,7 +6,7 @@ use selfsmith_agent::approve::Mode;
 use selfsmith_agent::texts::fill;
 
 /// The command.
-pub const COMMAND: Command = Command { name: "approval", about: |texts| texts.about_approval, run };
+pub const COMMAND: Command = Command { name: "approval", about: |texts| texts.about.approval, run };
 
 fn run(bench: &mut Bench<'_>, rest: &str) -> Flow {
     let all = [Mode::Ask, Mode::AutoEdit, Mode::Auto, Mode::ReadOnly];

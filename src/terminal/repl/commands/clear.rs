@@ -3,7 +3,7 @@
 use super::{Bench, Command, Flow};
 
 /// The command.
-pub const COMMAND: Command = Command { name: "clear", about: |texts| texts.about_clear, run };
+pub const COMMAND: Command = Command { name: "clear", about: |texts| texts.about.clear, run };
 
 fn run(bench: &mut Bench<'_>, _rest: &str) -> Flow {
     let said = match bench.session.clear() {

@@ -4,7 +4,7 @@ use super::{Bench, Command, Flow};
 use selfsmith_agent::session::Compacted;
 
 /// The command.
-pub const COMMAND: Command = Command { name: "compact", about: |texts| texts.about_compact, run };
+pub const COMMAND: Command = Command { name: "compact", about: |texts| texts.about.compact, run };
 
 fn run(bench: &mut Bench<'_>, rest: &str) -> Flow {
     let cancel = bench.desk.interrupt.renew();

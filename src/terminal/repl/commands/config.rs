@@ -4,7 +4,7 @@ use super::{Bench, Command, Flow};
 use selfsmith_agent::texts::fill;
 
 /// The command.
-pub const COMMAND: Command = Command { name: "config", about: |texts| texts.about_config, run };
+pub const COMMAND: Command = Command { name: "config", about: |texts| texts.about.config, run };
 
 fn run(bench: &mut Bench<'_>, rest: &str) -> Flow {
     let said = match rest.split_once(char::is_whitespace) {

@@ -8,7 +8,7 @@ use selfsmith_agent::session::Session;
 use selfsmith_agent::texts::{Texts, fill};
 
 /// The command.
-pub const COMMAND: Command = Command { name: "context", about: |texts| texts.about_context, run };
+pub const COMMAND: Command = Command { name: "context", about: |texts| texts.about.context, run };
 
 fn run(bench: &mut Bench<'_>, _rest: &str) -> Flow {
     let texts = bench.texts;

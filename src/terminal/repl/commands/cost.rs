@@ -4,7 +4,7 @@ use super::{Bench, Command, Flow};
 use crate::activity::dollars;
 
 /// The command.
-pub const COMMAND: Command = Command { name: "cost", about: |texts| texts.about_cost, run };
+pub const COMMAND: Command = Command { name: "cost", about: |texts| texts.about.cost, run };
 
 fn run(bench: &mut Bench<'_>, _rest: &str) -> Flow {
     match bench.session.total().cost_usd {

@@ -11,7 +11,7 @@ use selfsmith_sandbox::Cancel;
 const MAX_LINES: usize = 2000;
 
 /// The command.
-pub const COMMAND: Command = Command { name: "diff", about: |texts| texts.about_diff, run };
+pub const COMMAND: Command = Command { name: "diff", about: |texts| texts.about.diff, run };
 
 fn run(bench: &mut Bench<'_>, _rest: &str) -> Flow {
     let cancel = Cancel::default();

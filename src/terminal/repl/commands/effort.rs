@@ -5,7 +5,7 @@ use selfsmith_agent::query::settings::Effort;
 use selfsmith_agent::texts::fill;
 
 /// The command.
-pub const COMMAND: Command = Command { name: "effort", about: |texts| texts.about_effort, run };
+pub const COMMAND: Command = Command { name: "effort", about: |texts| texts.about.effort, run };
 
 fn run(bench: &mut Bench<'_>, word: &str) -> Flow {
     if let Some(effort) = Effort::ALL.into_iter().find(|effort| effort.word() == word) {

@@ -3,7 +3,7 @@
 use super::{Bench, Command, Flow, TABLE};
 
 /// The command.
-pub const COMMAND: Command = Command { name: "help", about: |texts| texts.about_help, run };
+pub const COMMAND: Command = Command { name: "help", about: |texts| texts.about.help, run };
 
 fn run(bench: &mut Bench<'_>, _rest: &str) -> Flow {
     for command in TABLE {

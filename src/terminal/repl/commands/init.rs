@@ -6,7 +6,7 @@ use super::{Bench, Command, Flow};
 const INIT: &str = include_str!("../../../../prompts/commands/init.md");
 
 /// The command.
-pub const COMMAND: Command = Command { name: "init", about: |texts| texts.about_init, run };
+pub const COMMAND: Command = Command { name: "init", about: |texts| texts.about.init, run };
 
 fn run(bench: &mut Bench<'_>, rest: &str) -> Flow {
     match bench.session.parts().prompts.command("init", INIT, &[]) {

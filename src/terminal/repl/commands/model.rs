@@ -4,7 +4,7 @@ use super::{Bench, Command, Flow};
 use selfsmith_agent::texts::fill;
 
 /// The command.
-pub const COMMAND: Command = Command { name: "model", about: |texts| texts.about_model, run };
+pub const COMMAND: Command = Command { name: "model", about: |texts| texts.about.model, run };
 
 fn run(bench: &mut Bench<'_>, name: &str) -> Flow {
     if !name.is_empty() {

@@ -3,7 +3,7 @@
 use super::{Bench, Command, Flow};
 
 /// The command.
-pub const COMMAND: Command = Command { name: "reload", about: |texts| texts.about_reload, run };
+pub const COMMAND: Command = Command { name: "reload", about: |texts| texts.about.reload, run };
 
 fn run(bench: &mut Bench<'_>, _rest: &str) -> Flow {
     let taken = bench.home.reload(bench.session).and_then(|_| bench.home.begin_anew(bench.session));

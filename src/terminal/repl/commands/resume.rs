@@ -7,7 +7,7 @@ use selfsmith_agent::texts::fill;
 use selfsmith_agent::wire::Which;
 
 /// The command.
-pub const COMMAND: Command = Command { name: "resume", about: |texts| texts.about_resume, run };
+pub const COMMAND: Command = Command { name: "resume", about: |texts| texts.about.resume, run };
 
 fn run(bench: &mut Bench<'_>, rest: &str) -> Flow {
     let id = if rest.is_empty() { picked(bench) } else { Some(rest.to_owned()) };

@@ -6,7 +6,7 @@ use crate::repl::dialog::{Choice, Question, Reply};
 use selfsmith_agent::snapshot::{Doubtful, What};
 
 /// The command.
-pub const COMMAND: Command = Command { name: "rewind", about: |texts| texts.about_rewind, run };
+pub const COMMAND: Command = Command { name: "rewind", about: |texts| texts.about.rewind, run };
 
 fn run(bench: &mut Bench<'_>, _rest: &str) -> Flow {
     let earlier = bench.session.earlier();

@@ -5,7 +5,7 @@ use crate::activity::{thousands, tokens};
 use selfsmith_agent::texts::fill;
 
 /// The command.
-pub const COMMAND: Command = Command { name: "tokens", about: |texts| texts.about_tokens, run };
+pub const COMMAND: Command = Command { name: "tokens", about: |texts| texts.about.tokens, run };
 
 fn run(bench: &mut Bench<'_>, _rest: &str) -> Flow {
     let total = bench.session.total();

@@ -3,7 +3,7 @@
 use super::{Bench, Command, Flow};
 
 /// The command.
-pub const COMMAND: Command = Command { name: "tools", about: |texts| texts.about_tools, run };
+pub const COMMAND: Command = Command { name: "tools", about: |texts| texts.about.tools, run };
 
 fn run(bench: &mut Bench<'_>, _rest: &str) -> Flow {
     for spec in &bench.session.parts().specs {

@@ -5,7 +5,7 @@ use crate::undo::{chain, lines, redone};
 use selfsmith_agent::snapshot::{Doubtful, What};
 
 /// The command.
-pub const COMMAND: Command = Command { name: "undo", about: |texts| texts.about_undo, run };
+pub const COMMAND: Command = Command { name: "undo", about: |texts| texts.about.undo, run };
 
 fn run(bench: &mut Bench<'_>, rest: &str) -> Flow {
     if rest == "--redo" {

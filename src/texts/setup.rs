@@ -1,0 +1,32 @@
+//! What the first run says and asks.
+
+/// The first run.
+#[derive(Debug)]
+pub struct Setup {
+    /// The first run begins.
+    pub welcome: &'static str,
+    /// The first run asks.
+    pub provider: &'static str,
+    /// What the preset without an address is.
+    pub other: &'static str,
+    /// The first run asks.
+    pub url: &'static str,
+    /// The first run asks; `{variable}`, `{file}`.
+    pub key: &'static str,
+    /// The first run asks.
+    pub model: &'static str,
+    /// The first run calls; `{url}`, `{model}`.
+    pub trying: &'static str,
+    /// The call was answered.
+    pub works: &'static str,
+    /// The call was not answered.
+    pub failed: &'static str,
+    /// A choice.
+    pub again: &'static str,
+    /// A choice.
+    pub keep: &'static str,
+    /// A choice.
+    pub leave: &'static str,
+    /// The first run wrote; `{file}`.
+    pub written: &'static str,
+}
