@@ -5,6 +5,7 @@
 //! such rows and no colours, and the answer is passed on as it comes.
 
 mod asking;
+mod events;
 mod output;
 mod shown;
 mod state;
