@@ -7,6 +7,7 @@ mod limits;
 mod network;
 mod real_server;
 mod repl;
+mod scrollback;
 mod support;
 mod terminal;
 mod trusting;

@@ -1,6 +1,7 @@
 //! A pseudo-terminal with a screen: what a person at a keyboard would see. Every wait is for a state of the screen and
 //! has a bound.
 
+use crate::scrollback::everything;
 use crate::support::World;
 use ptyprocess::PtyProcess;
 use std::fs::File;
@@ -147,20 +148,7 @@ impl Terminal {
     pub fn everything(&self) -> String {
         let mut printed = self.lock();
         let Some(parser) = printed.screen.as_mut() else { return String::new() };
-        let screen = parser.screen_mut();
-        screen.set_scrollback(SCROLLBACK);
-        let mut back = screen.scrollback();
-        let (rows, columns) = screen.size();
-        let mut lines: Vec<String> = Vec::new();
-        while back > 0 {
-            screen.set_scrollback(back);
-            let taken = back.min(usize::from(rows));
-            lines.extend(screen.rows(0, columns).take(taken));
-            back -= taken;
-        }
-        screen.set_scrollback(0);
-        lines.extend(screen.rows(0, columns));
-        lines.join("\n")
+        everything(parser).join("\n")
     }
 
     /// Wait until the program wrote a text, escape codes included.
