@@ -51,6 +51,16 @@ pub enum ConfigError {
         /// What is wrong.
         why: String,
     },
+    /// A value that is to be written is none of those that there are.
+    #[error("set `{key}` to `{value}`: {why}")]
+    Refused {
+        /// The key, dotted.
+        key: String,
+        /// As it was given.
+        value: String,
+        /// What is wrong, with what is allowed.
+        why: String,
+    },
     /// The template could not be written.
     #[error("write the template {}", path.display())]
     Write {
@@ -76,6 +86,7 @@ impl ConfigError {
             Self::UnknownKey { suggestion: Some(other), .. } => format!("did you mean `{other}`?"),
             Self::UnknownKey { .. } => "remove it; `config show` prints the keys that exist".into(),
             Self::Value { .. } => "correct it there; `config show --origin` prints what is in force".into(),
+            Self::Refused { .. } => "nothing was written".into(),
             Self::Write { .. } => "check that the folder may be written".into(),
         }
     }

@@ -133,6 +133,18 @@ pub(super) fn merge(sources: &Sources) -> Result<Merged, ConfigError> {
     Ok(merged)
 }
 
+/// These values over the shipped ones, and nothing else.
+pub(super) fn over_shipped(values: Value) -> Result<Merged, ConfigError> {
+    let mut merged = Merged {
+        values: shape::read(SHIPPED, "the shipped settings", &file::shape()?)?,
+        origins: Origins::default(),
+        untrusted: Vec::new(),
+        project: None,
+    };
+    over(&mut merged.values, values);
+    Ok(merged)
+}
+
 fn note(origins: &mut Origins, values: &Value, layer: &Layer) {
     origins.0.extend(shape::leaves(values).into_iter().map(|(key, _)| (key, layer.clone())));
 }

@@ -262,8 +262,17 @@ fn typed_value<T: DeserializeOwned>(merged: &layers::Merged, name: &str, value: 
     serde_path_to_error::deserialize(value).map_err(|error| {
         let inner = error.path().to_string();
         let key = if inner == "." { name.to_owned() } else { format!("{name}.{inner}") };
-        wrong(merged, &key, error.into_inner().to_string())
+        wrong(merged, &key, plain(error.into_inner().to_string()))
     })
+}
+
+/// The deserialiser's words without the names of types.
+fn plain(words: String) -> String {
+    let of_number = ["u8", "u16", "u32", "u64", "usize", "i64", "f64"];
+    match words.rsplit_once("expected ") {
+        Some((_, wanted)) if of_number.contains(&wanted) => "a number is expected, without a sign".to_owned(),
+        _ => words,
+    }
 }
 
 /// An error at the place that set the key.

@@ -1,38 +1,70 @@
 //! One setting written into a file that people keep: everything else in it stays, comments included.
 
-use super::error::ConfigError;
-use super::{file, shape};
+use super::error::{ConfigError, Place};
+use super::{file, layers, shape, typed};
+use crate::query::endpoint::Endpoint;
+use crate::query::quirks::{self, PRESETS};
 use serde_yaml::Value;
 use std::io::Write as _;
 use std::path::Path;
 
-/// Set a dotted key in a settings file, which need not exist. `value` is YAML. What comes out is read against the shape
-/// before it takes the file's place.
+/// Set a dotted key in a settings file, which need not exist. `value` is YAML. What comes out is read as settings are before it
+/// takes the file's place.
 ///
 /// # Errors
 /// The key or the value is wrong, or the file cannot be changed; it then stays as it was.
-pub fn set(path: &Path, key: &str, value: &str) -> Result<(), ConfigError> {
+pub fn set(path: &Path, key: &str, given: &str) -> Result<(), ConfigError> {
     let write = |source| ConfigError::Write { path: path.to_owned(), source };
     let before = match std::fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(source) => return Err(ConfigError::Read { path: path.to_owned(), source }),
     };
-    let value = quoted(value);
+    let value = quoted(given);
     let after = with(&before, &key.split('.').collect::<Vec<_>>(), &value);
     let name = path.display().to_string();
-    let read = shape::read(&after, &name, &file::shape()?)?;
+    let refused = |why| ConfigError::Refused { key: key.to_owned(), value: given.trim().to_owned(), why };
+    let read = shape::read(&after, &name, &file::shape()?).map_err(|error| match error {
+        ConfigError::Value { key: wrong, why, .. } if wrong == key => refused(why),
+        other => other,
+    })?;
     // A file in another style than one key a line is not understood by lines: then it is left alone.
     let wanted: Option<Value> = serde_yaml::from_str(&value).ok();
     if shape::at(&read, key) != wanted.as_ref() {
         let source = std::io::Error::other(format!("{key} cannot be set in it automatically: edit it by hand"));
         return Err(write(source));
     }
+    let sound_before = shape::read(&before, &name, &file::shape()?).is_ok_and(|values| sound(values).is_ok());
+    match sound(read) {
+        // Another key that was wrong before is no reason against this one.
+        Err(ConfigError::Value { key: wrong, why, .. }) if sound_before || wrong == key => {
+            return Err(refused(why));
+        }
+        Ok(()) | Err(_) => {}
+    }
     let folder = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).map_err(write)?;
     let mut beside = tempfile::NamedTempFile::new_in(folder).map_err(write)?;
     beside.write_all(after.as_bytes()).and_then(|()| beside.as_file().sync_all()).map_err(write)?;
     beside.persist(path).map(|_| ()).map_err(|error| write(error.error))
+}
+
+/// Whether settings with these values over the shipped ones can be used.
+fn sound(values: Value) -> Result<(), ConfigError> {
+    let config = typed(&layers::over_shipped(values)?)?;
+    let wrong = |key: &str, why: String| {
+        let place = Place { name: String::new(), at: None };
+        Err(ConfigError::Value { key: key.to_owned(), place, why })
+    };
+    let said = |value: &Option<String>| value.clone().filter(|value| !value.trim().is_empty());
+    if said(&config.model.provider).is_some_and(|name| quirks::by_name(&name).is_none()) {
+        let known: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
+        return wrong("model.provider", format!("there is no such provider; known are {}", known.join(", ")));
+    }
+    match said(&config.model.base_url).map(|url| Endpoint::parse(&url)) {
+        Some(Err(error)) => wrong("model.base_url", format!("{}; {}", error.why(), error.hint())),
+        Some(Ok(_)) | None => Ok(()),
+    }
 }
 
 /// The value as it can stand behind a colon: a plain text that YAML would take for something else gets quotes.
@@ -157,6 +189,31 @@ mod tests {
         assert!(set_in("model:\n  name: x\n", "model.nam", "y").is_err());
         assert!(set_in("", "model_chat.max_turns", "many").is_err());
         assert!(set_in("model: {name: x}\n", "model.name", "y").is_err());
+    }
+
+    #[test]
+    fn a_value_that_is_none_of_those_allowed_is_refused_with_their_names() {
+        let refused = |key: &str, value: &str| set_in("cli:\n  bell: false\n", key, value).expect_err(value).to_string();
+        for (key, value, allowed) in [
+            ("cli.theme", "purple", "`dark`"),
+            ("tools.approval", "yolo", "`auto-edit`"),
+            ("model.effort", "huge", "`medium`"),
+            ("model.provider", "nobody", "ollama"),
+            ("model.base_url", "localhost:8080", "http://"),
+            ("model_chat.max_turns", "0", "at least 1"),
+            ("limits.tokens", "lots", "number"),
+            ("cli.bell", "maybe", "true or false"),
+        ] {
+            let why = refused(key, value);
+            assert!(why.contains(&format!("set `{key}` to `{value}`")) && why.contains(allowed), "{why}");
+        }
+    }
+
+    #[test]
+    fn another_setting_that_is_wrong_already_does_not_keep_this_one_from_being_mended() {
+        let before = "cli:\n  theme: purple\nmodel:\n  effort: huge\n";
+        let after = set_in(before, "cli.theme", "dark").expect("it is set");
+        assert_eq!(after, before.replace("purple", "dark"));
     }
 
     #[test]

@@ -22,6 +22,11 @@ pub struct EndpointError {
 }
 
 impl EndpointError {
+    /// What is wrong with it.
+    pub const fn why(&self) -> &'static str {
+        self.why
+    }
+
     /// What to do next.
     pub const fn hint(&self) -> &'static str {
         "write it as https://host/v1, in model.base_url or SELFSMITH_BASE_URL"
