@@ -32,11 +32,11 @@ pub enum Ending {
     NotBuilt,
     /// The same calls with the same results, again and again.
     Looping,
-    /// The tokens that a prompt may take ran out.
+    /// The tokens that a run may take ran out.
     MaxTokens,
-    /// The money that a prompt may take ran out.
+    /// The money that a run may take ran out.
     MaxCost,
-    /// The time that a prompt may take ran out.
+    /// The time that a run may take ran out.
     MaxTime,
     /// A person or a signal stopped it.
     Interrupted,
@@ -62,6 +62,11 @@ impl Ending {
         Self::MaxTime,
         Self::Interrupted,
     ];
+
+    /// Whether a limit of the run ended it: more prompts come to the same until it is raised.
+    pub const fn is_limit(self) -> bool {
+        matches!(self, Self::MaxTokens | Self::MaxCost | Self::MaxTime)
+    }
 
     /// The exit code of `selfsmith-agent`.
     pub const fn exit_code(self) -> u8 {

@@ -61,9 +61,7 @@ pub fn session(
     let tape = tape(cassette, choices.model.name.as_deref(), &around.root, redactor.clone())?;
     let model = client(choices, around, tape)?.or_as_text(prompts.system("text", &tool_texts(&specs), &around.told)?);
     let model = if tried_natively(choices, cassette)? { model.as_recorded() } else { model };
-    if let Some(limit) = choices.turn.limits.cost_usd.filter(|_| !choices.model.prices.contains_key(model.name())) {
-        return Err(WireError::NoPrice { limit, model: model.name().to_owned() });
-    }
+    priced(choices, model.name())?;
     let system = system(&prompts, &specs, &model, around)?;
     let folder = choices.sessions.as_deref().map(|sessions| folder(sessions, &around.root));
     let helpers = Helpers {
@@ -149,14 +147,25 @@ pub fn another_model(choices: &Choices, around: &Around, specs: &[ToolSpec]) -> 
     let prompts = Prompts::load(around.prompts.clone())?;
     let text = prompts.system("text", &tool_texts(specs), &around.told)?;
     let model = client(choices, around, Tape::Off)?.or_as_text(text);
+    priced(choices, model.name())?;
     let system = system(&prompts, specs, &model, around)?;
     Ok((Box::new(model), system))
+}
+
+/// Money can be limited where it is known what a model costs.
+fn priced(choices: &Choices, model: &str) -> Result<(), WireError> {
+    let unknown = |_: &f64| !choices.model.prices.contains_key(model);
+    match choices.turn.limits.cost_usd.filter(unknown) {
+        Some(limit) => Err(WireError::NoPrice { limit, model: model.to_owned() }),
+        None => Ok(()),
+    }
 }
 
 /// What holds from the next turn on with these settings.
 pub fn anew(choices: &Choices, around: &Around) -> Result<session::Anew, WireError> {
     Ok(session::Anew {
         settings: choices.turn.clone(),
+        memory: choices.memory.clone(),
         guard: guard(choices, around),
         hooks: Hooks::new(choices.hooks.clone(), around.root.clone(), around.variables.clone()),
         check: choices.check.clone(),

@@ -2,7 +2,7 @@
 //! costs the provider's cache, so it comes by `set_model`, when the person wants it.
 
 use super::check::Check;
-use super::{Parts, Session};
+use super::{Session, Settings};
 use crate::approve::Guard;
 use crate::hook::Hooks;
 use crate::prompt::Prompts;
@@ -12,6 +12,8 @@ use crate::turn;
 pub struct Anew {
     /// Limits of the loop.
     pub settings: turn::Settings,
+    /// How the conversation is compacted.
+    pub memory: Settings,
     /// What commands are judged by.
     pub guard: Guard,
     /// What the person has run before and after calls.
@@ -25,8 +27,9 @@ pub struct Anew {
 impl Session {
     /// Go on under these.
     pub fn take(&mut self, anew: Anew) {
-        let Anew { settings, guard, hooks, check, prompts } = anew;
-        let Parts { settings: old, guard: judged, hooks: ran, check: checked, prompts: said, .. } = &mut self.parts;
-        (*old, *judged, *ran, *checked, *said) = (settings, guard, hooks, check, prompts);
+        let Anew { settings, memory, guard, hooks, check, prompts } = anew;
+        let parts = &mut self.parts;
+        (parts.settings, parts.memory, parts.guard) = (settings, memory, guard);
+        (parts.hooks, parts.check, parts.prompts) = (hooks, check, prompts);
     }
 }

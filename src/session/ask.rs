@@ -76,7 +76,7 @@ impl Session {
             }
             emitter.emit(event_of(delta));
         };
-        let tokens_left = self.budget.as_ref().and_then(|budget| budget.tokens_left());
+        let tokens_left = self.budget.tokens_left();
         let request = Request { messages: &self.messages, tools: &self.parts.specs, model: None, tokens_left };
         let reply = tokio::select! {
             biased;

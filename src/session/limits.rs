@@ -1,18 +1,48 @@
-//! Keeping a prompt within its limits, and saying which one ended it.
+//! Keeping a run within its limits, and saying which one ended a prompt.
 
 use super::Session;
+use super::helper::Rank;
 use super::report::Report;
 use crate::ending::Ending;
 use crate::event::{EventKind, Usage};
 use crate::query::Reply;
 use crate::texts::fill;
+use std::sync::Arc;
 use std::time::Duration;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 impl Session {
-    /// Work as long as there is time.
+    /// Go on with the limits of another session of the same run, and with what it took of them.
+    pub fn follow(&mut self, before: &Self) {
+        self.budget = Arc::clone(&before.budget);
+        self.total = before.total.clone();
+    }
+
+    /// Work as long as there is time. Helpers work within the time of whoever sent them.
     pub(super) async fn in_time(&mut self, text: &str, cancel: &CancellationToken, report: &mut Report) -> Ending {
-        let time = self.parts.settings.limits.time_s.and_then(|time| Duration::try_from_secs_f64(time).ok());
+        let own = self.rank == Rank::Own;
+        let time = self.budget.time_left().filter(|_| own);
+        let over = if time.is_some_and(|time| time.is_zero()) { Some(Ending::MaxTime) } else { self.budget.over() };
+        if let Some(ending) = over.filter(|_| own) {
+            // What earlier prompts took leaves nothing for this one.
+            return ending;
+        }
+        let begun = Instant::now();
+        let ending = self.until(time, text, cancel, report).await;
+        if own {
+            self.budget.worked(begun.elapsed());
+        }
+        ending
+    }
+
+    async fn until(
+        &mut self,
+        time: Option<Duration>,
+        text: &str,
+        cancel: &CancellationToken,
+        report: &mut Report,
+    ) -> Ending {
         let own = cancel.child_token();
         let worked = {
             let work = self.work(text, &own, report);
@@ -47,18 +77,18 @@ impl Session {
     /// Turns that are left, for itself and for the tree of agents.
     pub(super) fn left(&self, report: &Report) -> u32 {
         let own = self.parts.settings.max_turns.max(1).saturating_sub(report.turns);
-        self.budget.as_ref().map_or(own, |budget| budget.left().min(own))
+        self.budget.left().min(own)
     }
 
-    /// Whether a limit of the prompt is reached.
+    /// Whether a limit is reached.
     pub(super) fn spent(&self, report: &Report) -> bool {
-        self.left(report) == 0 || self.budget.as_ref().is_some_and(|budget| budget.over().is_some())
+        self.left(report) == 0 || self.budget.over().is_some()
     }
 
     /// Count a reply.
     pub(super) fn spend(&self, reply: &Reply, report: &mut Report) {
         report.count(reply);
-        self.budget.iter().for_each(|budget| budget.count(&reply.usage, reply.cost_usd));
+        self.budget.count(&reply.usage, reply.cost_usd);
     }
 
     /// Count what was streamed before a person interrupted; nobody measured it.
@@ -66,7 +96,7 @@ impl Session {
         let completion = crate::query::usage::estimate(streamed).round() as u64;
         let usage = Usage { prompt, completion, cached: 0, measured: false };
         report.usage.add(&usage);
-        self.budget.iter().for_each(|budget| budget.count(&usage, Some(0.0)));
+        self.budget.count(&usage, Some(0.0));
     }
 
     pub(super) fn say_ending(&self, ending: Ending) {

@@ -71,8 +71,8 @@ pub struct Session {
     settled: u64,
     /// Tokens that a server's refusal leaves room for.
     most_seen: Option<u64>,
-    /// What the present prompt may still take.
-    budget: Option<Arc<Budget>>,
+    /// What the run may still take.
+    budget: Arc<Budget>,
     rank: Rank,
     /// What helpers took since it was last looked at.
     helped: Mutex<Report>,
@@ -167,7 +167,7 @@ impl Session {
         let mut report = Report::new();
         self.emitter.emit(EventKind::PromptTaken { text: text.to_owned() });
         if self.rank == Rank::Own {
-            self.budget = Some(Arc::new(Budget::new(&self.parts.settings)));
+            self.budget.begin(&self.parts.settings);
         }
         report.ending = self.in_time(text, cancel, &mut report).await;
         if let Some(kept) = self.after_turn() {
@@ -201,7 +201,7 @@ impl Session {
         loop {
             self.add(Message { role: Role::User, parts }, &[])?;
             report.turns += 1;
-            self.budget.iter().for_each(|budget| budget.turn());
+            self.budget.turn();
             self.emitter.emit(EventKind::TurnStarted { turn: report.turns });
             self.begin_turn(message, report.turns);
             let Some(reply) = self.ask(cancel, report).await? else { return Ok(Ending::Interrupted) };
@@ -228,7 +228,7 @@ impl Session {
                 done: ran.done.as_deref(),
                 interrupted: ran.interrupted || cancel.is_cancelled(),
                 left: self.left(report),
-                over: self.budget.as_ref().and_then(|budget| budget.over()),
+                over: self.budget.over(),
                 circles: moves == Moves::Not,
             };
             match course.next(&seen) {
@@ -336,6 +336,7 @@ impl Session {
 
     fn new(parts: Parts, id: String, log: Option<Log>) -> Self {
         let emitter = Arc::new(Emitter::new(parts.frontend.clone(), parts.clock.clone()));
+        let budget = Arc::new(Budget::new(&parts.settings));
         Self {
             parts,
             emitter,
@@ -348,7 +349,7 @@ impl Session {
             gone: 0,
             settled: 0,
             most_seen: None,
-            budget: None,
+            budget,
             rank: Rank::Own,
             helped: Mutex::new(Report::new()),
         }

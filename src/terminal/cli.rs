@@ -60,13 +60,13 @@ pub struct Flags {
     /// Turns that a prompt may take, sub-agents included.
     #[arg(long, global = true, value_name = "N")]
     pub max_turns: Option<u32>,
-    /// Tokens that a prompt may send and receive in all.
+    /// Tokens that the run may send and receive: this prompt, or the whole conversation.
     #[arg(long, global = true, value_name = "N")]
     pub max_tokens_total: Option<u64>,
-    /// US dollars that a prompt may cost; prices are in the settings.
+    /// US dollars that the run may cost; prices are in the settings.
     #[arg(long, global = true, value_name = "USD")]
     pub max_cost: Option<f64>,
-    /// Seconds that a prompt may take.
+    /// Seconds that the run may work.
     #[arg(long, global = true, value_name = "SECONDS")]
     pub max_time: Option<f64>,
     /// Record the model's replies to a new file, or replay them from one without any network.

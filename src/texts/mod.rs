@@ -32,6 +32,8 @@ pub struct Texts {
     pub probed_text: &'static str,
     /// Settings were edited and hold now; `{keys}`.
     pub reloaded: &'static str,
+    /// Settings were edited that hold later; `{keys}`.
+    pub reloaded_later: &'static str,
     /// Settings or prompts were edited and are wrong; `{why}`.
     pub not_reloaded: &'static str,
     /// What was edited would change the request's beginning.
@@ -338,8 +340,22 @@ pub struct Texts {
     pub effort_is: &'static str,
     /// `/effort` where nothing was said.
     pub effort_own: &'static str,
-    /// `/config` wrote; `{key}`, `{file}`.
+    /// `/config` wrote; `{key}`, `{file}`, `{when}`.
     pub setting_written: &'static str,
+    /// When a written setting holds.
+    pub holds_next_prompt: &'static str,
+    /// When a written setting holds.
+    pub holds_next_start: &'static str,
+    /// When a written setting holds: somebody else sets it too; `{layer}`.
+    pub holds_not: &'static str,
+    /// `/config` shows nothing; `{key}`.
+    pub no_such_setting: &'static str,
+    /// `/effort`; `{word}`, `{all}`.
+    pub no_such_effort: &'static str,
+    /// `/approval`; `{word}`, `{all}`.
+    pub no_such_mode: &'static str,
+    /// `/undo`; `{word}`.
+    pub undo_takes: &'static str,
     /// There is no place for settings.
     pub no_settings_folder: &'static str,
     /// `/diff` without any.

@@ -85,16 +85,17 @@ fn exit_14_the_time_runs_out_and_what_runs_is_ended() {
 }
 
 #[test]
-fn limits_hold_in_the_conversation_too_and_for_each_prompt_anew() {
-    let world = World::new(vec![costly(), says("Hello."), costly()]).settings("limits: { tokens: 1000 }\n");
+fn limits_hold_over_the_whole_conversation_until_the_settings_give_more() {
+    let world = World::new(vec![costly(), says("Hello.")]).settings("limits:\n  tokens: 1000\n");
     let mut command = world.command(&["--channel", "text", "--approval", "auto"]);
     let mut child =
         command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped()).spawn().expect("it starts");
     let mut stdin = child.stdin.take().expect("a pipe");
-    std::io::Write::write_all(&mut stdin, b"one\nhello\nthree\n").expect("it reads");
+    std::io::Write::write_all(&mut stdin, b"one\nsecondly\n/config limits.tokens 100000\nthree\n").expect("it reads");
     drop(stdin);
     let output = child.wait_with_output().expect("it ends");
     let text = String::from_utf8_lossy(&output.stdout);
-    assert_eq!(text.matches("all 1000 tokens are used up").count(), 2, "{text}");
+    assert_eq!(text.matches("all 1000 tokens of this run are used up").count(), 2, "{text}");
     assert!(text.contains("Hello."), "{text}");
+    assert!(!world.last_request().contains("secondly"), "what nothing is left for is not sent");
 }

@@ -5,6 +5,7 @@ mod editing;
 mod exec;
 mod limits;
 mod network;
+mod newcomer;
 mod real_server;
 mod repl;
 mod scrollback;

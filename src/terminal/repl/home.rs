@@ -5,7 +5,7 @@ use super::watch::Watch;
 use crate::cli::Flags;
 use crate::open;
 use crate::surroundings::Surroundings;
-use selfsmith_agent::config::{self, Loaded, With};
+use selfsmith_agent::config::{self, Layer, Loaded, With};
 use selfsmith_agent::query::settings::Effort;
 use selfsmith_agent::redact::Redactor;
 use selfsmith_agent::session::{self, Listed, Session};
@@ -14,6 +14,11 @@ use selfsmith_agent::wire::{self, Around, Cassette, Choices, Which, WireError, W
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Settings that hold in a conversation that is open; groups stand for all that is in them. The others hold from the next start
+/// on: the screen, the tools and the folders are made once.
+const AT_ONCE: &[&str] =
+    &["checks", "hooks", "limits", "memory", "model", "model_chat", "tools.approval", "tools.rules"];
 
 /// The way out.
 pub struct Home<'a> {
@@ -96,8 +101,11 @@ impl Home<'_> {
         *self.choices.borrow_mut() = choices;
         *self.loaded.borrow_mut() = opened.loaded;
         let mut said = Vec::new();
-        if !changed.is_empty() {
-            said.push(fill(texts.reloaded, &[("keys", &changed.join(", "))]));
+        let (now, later): (Vec<String>, Vec<String>) = changed.into_iter().partition(|key| holds_at_once(key));
+        for (text, keys) in [(texts.reloaded, now), (texts.reloaded_later, later)] {
+            if !keys.is_empty() {
+                said.push(fill(text, &[("keys", &keys.join(", "))]));
+            }
         }
         if same {
             *self.waiting.borrow_mut() = None;
@@ -155,14 +163,22 @@ impl Home<'_> {
         Ok(config::show(&self.settings()?, With::Origins))
     }
 
-    /// Write a setting to the user's file; the file.
-    pub fn set(&self, key: &str, value: &str) -> Result<PathBuf, String> {
+    /// Write a setting to the user's file; where it is, and when it holds, in words.
+    pub fn set(&self, key: &str, value: &str) -> Result<String, String> {
         let texts = self.surroundings.texts;
         let path =
             config::user_file(&self.surroundings.environment).ok_or_else(|| texts.no_settings_folder.to_owned())?;
         config::set(&path, key, value)
             .map_err(|error| fill(texts.could_not, &[("what", &error.to_string()), ("hint", &error.hint())]))?;
-        Ok(path)
+        let own = Layer::User(path.clone());
+        let winner = self.settings().ok().and_then(|loaded| loaded.origins.get(key).cloned());
+        let when = match winner.filter(|layer| *layer != own) {
+            Some(layer) => fill(texts.holds_not, &[("layer", &layer.to_string())]),
+            None if holds_at_once(key) => texts.holds_next_prompt.to_owned(),
+            None => texts.holds_next_start.to_owned(),
+        };
+        let file = path.display().to_string();
+        Ok(fill(texts.setting_written, &[("key", key), ("file", &file), ("when", &when)]))
     }
 
     /// The user's folder of settings.
@@ -178,4 +194,8 @@ impl Home<'_> {
     fn told(&self, error: &WireError) -> String {
         open::wire_refusal(error, self.surroundings).text
     }
+}
+
+fn holds_at_once(key: &str) -> bool {
+    AT_ONCE.iter().any(|group| key.strip_prefix(group).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
 }

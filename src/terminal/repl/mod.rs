@@ -201,7 +201,8 @@ impl<'a> Repl<'a> {
             }
             Flow::Fill(text) => self.desk.screen.set_draft(&text),
             Flow::Mode(wish) => self.wish(wish),
-            Flow::Session(session) => {
+            Flow::Session(mut session) => {
+                session.follow(&self.session);
                 self.session = *session;
                 self.told.clear();
                 self.planning = Planning::default();
@@ -217,18 +218,23 @@ impl<'a> Repl<'a> {
 
     fn prompt(&mut self, text: &str) {
         let mut next = Some(text.to_owned());
-        while let Some(text) = next.take() {
-            let text = match self.planning.wrapped(&text, &self.session) {
+        while let Some(typed) = next.take() {
+            let text = match self.planning.wrapped(&typed, &self.session) {
                 Ok(text) => text,
                 Err(why) => {
                     self.desk.screen.say(&why);
                     return;
                 }
             };
-            self.told.push(text);
-            let text = std::mem::take(&mut self.told).join("\n\n");
+            let told = std::mem::take(&mut self.told);
+            let whole = told.iter().chain([&text]).map(String::as_str).collect::<Vec<_>>().join("\n\n");
             let cancel = self.desk.interrupt.renew();
-            let (report, later) = self.desk.work(self.session.prompt(&text, &cancel));
+            let (report, later) = self.desk.work(self.session.prompt(&whole, &cancel));
+            if report.turns == 0 && report.ending.is_limit() {
+                // It was not sent: whoever raises the limit need not type it again.
+                self.told = told;
+                self.desk.screen.set_draft(&typed);
+            }
             if report.ending == Ending::Interrupted {
                 self.desk.screen.say(self.texts.stopped);
                 // What was typed meanwhile was meant for work that is no more.

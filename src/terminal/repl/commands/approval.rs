@@ -23,6 +23,10 @@ fn run(bench: &mut Bench<'_>, rest: &str) -> Flow {
         return Flow::Stay;
     }
     let words = all.map(Mode::word).join(", ");
+    if !rest.is_empty() {
+        (bench.say)(&fill(bench.texts.no_such_mode, &[("word", rest), ("all", &words)]));
+        return Flow::Stay;
+    }
     let values = [("mode", bench.session.mode().word()), ("modes", &words)];
     (bench.say)(&fill(bench.texts.approval_is, &values));
     for rule in bench.desk.screen.rules().all() {

@@ -8,13 +8,10 @@ pub const COMMAND: Command = Command { name: "config", about: |texts| texts.abou
 
 fn run(bench: &mut Bench<'_>, rest: &str) -> Flow {
     let said = match rest.split_once(char::is_whitespace) {
-        Some((key, value)) => bench.home.set(key, value).map(|path| {
-            let values = [("key", key), ("file", &path.display().to_string())];
-            fill(bench.texts.setting_written, &values)
-        }),
+        Some((key, value)) => bench.home.set(key, value.trim()),
         None => bench.home.shown_settings().map(|all| {
             let lines: Vec<&str> = all.lines().filter(|line| line.starts_with(rest)).collect();
-            lines.join("\n")
+            if lines.is_empty() { fill(bench.texts.no_such_setting, &[("key", rest)]) } else { lines.join("\n") }
         }),
     };
     (bench.say)(&said.unwrap_or_else(|why| why));

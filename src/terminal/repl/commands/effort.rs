@@ -20,9 +20,15 @@ fn run(bench: &mut Bench<'_>, word: &str) -> Flow {
             (bench.say)(&why);
             return Flow::Stay;
         }
+    } else if !word.is_empty() {
+        (bench.say)(&fill(bench.texts.no_such_effort, &[("word", word), ("all", &words())]));
+        return Flow::Stay;
     }
     let now = bench.home.effort().map_or(bench.texts.effort_own, Effort::word);
-    let words = Effort::ALL.map(Effort::word).join(", ");
-    (bench.say)(&fill(bench.texts.effort_is, &[("effort", now), ("all", &words)]));
+    (bench.say)(&fill(bench.texts.effort_is, &[("effort", now), ("all", &words())]));
     Flow::Stay
+}
+
+fn words() -> String {
+    Effort::ALL.map(Effort::word).join(", ")
 }

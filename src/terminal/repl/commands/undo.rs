@@ -3,17 +3,28 @@
 use super::{Bench, Command, Flow};
 use crate::undo::{chain, lines, redone};
 use selfsmith_agent::snapshot::{Doubtful, What};
+use selfsmith_agent::texts::fill;
 
 /// The command.
 pub const COMMAND: Command = Command { name: "undo", about: |texts| texts.about.undo, run };
 
 fn run(bench: &mut Bench<'_>, rest: &str) -> Flow {
-    if rest == "--redo" {
-        redo(bench);
-        return Flow::Stay;
+    let (mut what, mut doubtful) = (What::Prompt, Doubtful::Leave);
+    for word in rest.split_whitespace() {
+        match word {
+            "--all" => doubtful = Doubtful::Undo,
+            "--turn" => what = What::Turn,
+            "--redo" => {
+                redo(bench);
+                return Flow::Stay;
+            }
+            other => {
+                (bench.say)(&fill(bench.texts.undo_takes, &[("word", other)]));
+                return Flow::Stay;
+            }
+        }
     }
-    let doubtful = if rest == "--all" { Doubtful::Undo } else { Doubtful::Leave };
-    if !take_back(bench, What::Prompt, doubtful) {
+    if !take_back(bench, what, doubtful) {
         (bench.say)(bench.texts.undo_nothing);
     }
     Flow::Stay

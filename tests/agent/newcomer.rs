@@ -1,0 +1,58 @@
+//! What somebody stumbles over who is new to the REPL, one fact each.
+
+use crate::support::{World, code, says, stderr};
+use std::io::Write;
+use std::process::Stdio;
+
+/// What the REPL says to lines from a pipe.
+fn piped(world: &World, arguments: &[&str], input: &str) -> String {
+    let mut command = world.command(arguments);
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    child.stdin.take().expect("piped").write_all(input.as_bytes()).expect("it reads");
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn a_value_that_is_none_is_refused_with_those_that_are() {
+    let world = World::new(vec![]).settings("cli:\n  bell: true\n");
+    let lines = "/config cli.theme purple\n/config model.effort huge\n/config tools.approval yolo\n/config cli.bel false\n\
+                 /config nothing\n/effort huge\n/approval yolo\n/undo --everything\n/approval\n";
+    let text = piped(&world, &[], lines);
+    for wanted in [
+        "set `cli.theme` to `purple`: unknown variant `purple`, expected one of `auto`, `dark`, `light`, `none`",
+        "set `model.effort` to `huge`: unknown variant `huge`, expected one of `minimal`, `low`, `medium`, `high`",
+        "set `tools.approval` to `yolo`: unknown variant `yolo`, expected one of `ask`, `auto-edit`, `auto`, `read-only`",
+        "nothing was written",
+        "did you mean `cli.bell`?",
+        "there is no setting nothing",
+        "there is no effort huge; choose one of minimal, low, medium, high",
+        "there is no approval mode yolo; choose one of ask, auto-edit, auto, read-only",
+        "/undo takes --turn, --all or nothing, not --everything",
+        "approval mode: ask",
+    ] {
+        assert!(text.contains(wanted), "{wanted:?} is missing in\n{text}");
+    }
+    let kept = std::fs::read_to_string(world.home().join(".config/selfsmith/config.yaml")).expect("the settings");
+    assert_eq!(kept, "cli:\n  bell: true\n");
+}
+
+#[test]
+fn a_written_setting_says_when_it_holds_and_who_wins_over_it() {
+    let world = World::new(vec![says("Hi.")]);
+    let lines = "/config model.effort low\n/config cli.theme dark\n/config model.name other\nhello\n";
+    let text = piped(&world, &[], lines);
+    assert!(text.contains("it holds from the next prompt on") && text.contains("it holds from the next start on"), "{text}");
+    assert!(text.contains("but the variable SELFSMITH_MODEL sets it too, and wins here"), "{text}");
+    assert!(text.contains("edited settings hold from here on: model.effort"), "{text}");
+    assert!(text.contains("edited settings hold from the next start on: cli.theme"), "{text}");
+    assert!(world.last_request().contains("\"reasoning_effort\":\"low\""), "{}", world.last_request());
+}
+
+#[test]
+fn undo_says_so_where_there_is_nothing_to_undo() {
+    let text = piped(&World::new(vec![]), &[], "/undo\n/undo --all\n/undo --turn\n");
+    assert_eq!(text.matches("there is nothing to undo in this folder").count(), 3, "{text}");
+}
