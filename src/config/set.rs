@@ -193,7 +193,8 @@ mod tests {
 
     #[test]
     fn a_value_that_is_none_of_those_allowed_is_refused_with_their_names() {
-        let refused = |key: &str, value: &str| set_in("cli:\n  bell: false\n", key, value).expect_err(value).to_string();
+        let refused =
+            |key: &str, value: &str| set_in("cli:\n  bell: false\n", key, value).expect_err(value).to_string();
         for (key, value, allowed) in [
             ("cli.theme", "purple", "`dark`"),
             ("tools.approval", "yolo", "`auto-edit`"),

@@ -320,6 +320,14 @@ pub struct Texts {
     pub answer_no: &'static str,
     /// Lines that are not shown; `{count}`.
     pub more_lines: &'static str,
+    /// Lines of a command's output that are not shown; `{count}`.
+    pub lines_before: &'static str,
+    /// The same, where a key shows them; `{count}`.
+    pub lines_before_key: &'static str,
+    /// Above all that a command said.
+    pub all_of_it: &'static str,
+    /// No command said anything so far.
+    pub nothing_said: &'static str,
     /// A choice; `{rule}`.
     pub answer_always: &'static str,
     /// A rule cannot be written; `{error}`.

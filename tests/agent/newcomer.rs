@@ -1,8 +1,12 @@
 //! What somebody stumbles over who is new to the REPL, one fact each.
 
 use crate::support::{World, code, says, stderr};
+use crate::terminal::Terminal;
 use std::io::Write;
 use std::process::Stdio;
+
+const TERM: &str = "xterm-256color";
+const SIZE: (u16, u16) = (80, 40);
 
 /// What the REPL says to lines from a pipe.
 fn piped(world: &World, arguments: &[&str], input: &str) -> String {
@@ -44,7 +48,10 @@ fn a_written_setting_says_when_it_holds_and_who_wins_over_it() {
     let world = World::new(vec![says("Hi.")]);
     let lines = "/config model.effort low\n/config cli.theme dark\n/config model.name other\nhello\n";
     let text = piped(&world, &[], lines);
-    assert!(text.contains("it holds from the next prompt on") && text.contains("it holds from the next start on"), "{text}");
+    assert!(
+        text.contains("it holds from the next prompt on") && text.contains("it holds from the next start on"),
+        "{text}"
+    );
     assert!(text.contains("but the variable SELFSMITH_MODEL sets it too, and wins here"), "{text}");
     assert!(text.contains("edited settings hold from here on: model.effort"), "{text}");
     assert!(text.contains("edited settings hold from the next start on: cli.theme"), "{text}");
@@ -55,4 +62,34 @@ fn a_written_setting_says_when_it_holds_and_who_wins_over_it() {
 fn undo_says_so_where_there_is_nothing_to_undo() {
     let text = piped(&World::new(vec![]), &[], "/undo\n/undo --all\n/undo --turn\n");
     assert_eq!(text.matches("there is nothing to undo in this folder").count(), 3, "{text}");
+}
+
+#[test]
+fn the_last_lines_of_a_command_are_shown_and_all_of_them_by_a_key() {
+    let world = World::new(vec![
+        says("<bash>for n in 1 2 3 4 5 6 7 8; do echo line $n; done</bash>"),
+        says("<bash>for n in $(seq 1 12); do echo fault $n >&2; done; exit 3</bash>"),
+        says("<done>Both ran.</done>"),
+    ]);
+    let mut terminal = Terminal::start(&world, TERM, SIZE, &["--channel", "text", "--approval", "auto"]);
+    terminal.fresh();
+    terminal.press("go\r");
+    terminal.sees_row("Both ran.");
+    terminal.idle();
+    let first = terminal.everything();
+    let has = |text: &str, row: &str| text.lines().any(|line| line == row);
+    assert!(has(&first, "  [3 lines before these; Ctrl-O shows all]") && has(&first, "  line 4"), "{first}");
+    assert!(!has(&first, "  line 3") && has(&first, "  line 8"), "{first}");
+    // Twelve lines and the one that says that they are of stderr.
+    assert!(
+        has(&first, "  fault 3") && !has(&first, "  fault 2") && has(&first, "  bash failed: [exit code 3]"),
+        "{first}"
+    );
+    terminal.press("\u{f}");
+    terminal.sees_row("  fault 1");
+    // What was final stays: the whole comes below it.
+    let second = terminal.everything();
+    let kept: Vec<&str> = first.lines().take_while(|line| *line != ">").collect();
+    assert!(second.starts_with(&kept.join("\n")), "{first}\n\n{second}");
+    terminal.leave();
 }

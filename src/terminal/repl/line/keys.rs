@@ -59,6 +59,8 @@ pub enum Key {
     Clear,
     /// Look for an earlier entry.
     Search,
+    /// Show all that the last command said.
+    Whole,
     /// Open the text in `$EDITOR`.
     External,
     /// Attach the picture of the clipboard.
@@ -123,6 +125,7 @@ fn with_control(c: char) -> Option<Key> {
         'k' => Key::KillToEnd,
         'l' => Key::Clear,
         'n' => Key::Down,
+        'o' => Key::Whole,
         'p' => Key::Up,
         'r' => Key::Search,
         'u' => Key::KillToHome,

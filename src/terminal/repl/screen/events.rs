@@ -39,6 +39,7 @@ impl State {
             }
             EventKind::CallEnded { result } => {
                 self.waiting = None;
+                self.said(result);
                 let tasks = activity::tasks(result);
                 match tasks.or_else(|| activity::result(self.texts, result, activity::COLUMNS)) {
                     Some(line) => self.faint(&line),

@@ -8,6 +8,7 @@ mod asking;
 mod events;
 mod output;
 mod shown;
+mod said;
 mod state;
 mod typewriter;
 mod view;

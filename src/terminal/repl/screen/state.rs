@@ -44,6 +44,8 @@ pub struct State {
     /// On a bare terminal: the last thing printed did not end its line.
     pub(super) open_line: bool,
     pub(super) last_reply: String,
+    /// All that the last command said.
+    pub(super) whole: String,
     /// Id of the call that a question showed.
     pub(super) shown_call: Option<String>,
     /// The rows at the bottom are there.
@@ -73,6 +75,7 @@ impl State {
             thoughts: false,
             open_line: false,
             last_reply: String::new(),
+            whole: String::new(),
             shown_call: None,
             painted: None,
         }
@@ -86,6 +89,10 @@ impl State {
         }
         if key == Key::Clear {
             self.clear();
+            return None;
+        }
+        if key == Key::Whole {
+            self.show_whole();
             return None;
         }
         self.sweep();
