@@ -20,6 +20,8 @@ pub struct Listed {
     pub id: String,
     /// When it began, in milliseconds since the UNIX epoch.
     pub at: u64,
+    /// Root of its workspace.
+    pub root: String,
     /// The model's name.
     pub model: String,
     /// The first prompt; empty where none came.
@@ -36,13 +38,23 @@ pub fn list(folder: &Path) -> Vec<Listed> {
     paths.iter().rev().take(MAX_SESSIONS).filter_map(|path| look(path)).collect()
 }
 
+/// The sessions of every workspace whose folder lies in this one, newest first.
+pub fn list_below(folder: &Path) -> Vec<Listed> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    let mut all: Vec<Listed> = entries.flat_map(|entry| list(&entry.path())).collect();
+    // Ids are ordered by time.
+    all.sort_by(|a, b| b.id.cmp(&a.id));
+    all.truncate(MAX_SESSIONS);
+    all
+}
+
 fn look(path: &Path) -> Option<Listed> {
     let mut listed: Option<Listed> = None;
     let lines = BufReader::new(File::open(path).ok()?.take(MAX_BYTES)).lines();
     for line in lines.map_while(Result::ok) {
         match serde_json::from_str(&line) {
-            Ok(Entry::Started { session, at, model, .. }) => {
-                listed = Some(Listed { id: session, at, model, prompt: String::new() });
+            Ok(Entry::Started { session, at, root, model, .. }) => {
+                listed = Some(Listed { id: session, at, root, model, prompt: String::new() });
             }
             Ok(Entry::Message { message, .. }) if message.role == Role::User => {
                 let text = message.parts.iter().find_map(|part| match part {
@@ -94,10 +106,18 @@ mod tests {
         let listed = |id: &str, prompt: &str| Listed {
             id: id.to_owned(),
             at: 7,
+            root: "/".to_owned(),
             model: "m".to_owned(),
             prompt: prompt.to_owned(),
         };
         assert_eq!(list(folder.path()), [listed("02", ""), listed("01", "first")]);
         assert_eq!(list(&folder.path().join("none")), []);
+        let other = folder.path().join("other");
+        std::fs::create_dir(&other).expect("a folder");
+        std::fs::rename(folder.path().join("02.jsonl"), other.join("02.jsonl")).expect("it is moved");
+        let mine = folder.path().join("mine");
+        std::fs::create_dir(&mine).expect("a folder");
+        std::fs::rename(folder.path().join("01.jsonl"), mine.join("01.jsonl")).expect("it is moved");
+        assert_eq!(list_below(folder.path()), [listed("02", ""), listed("01", "first")]);
     }
 }

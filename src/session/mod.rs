@@ -18,6 +18,7 @@ mod listing;
 mod log;
 mod parts;
 mod person;
+mod recall;
 mod report;
 mod restore;
 mod stop;
@@ -27,10 +28,11 @@ pub use compact::{Compacted, Settings};
 pub use copy::{fork, read};
 pub use emitter::{Clock, Emitter, Ids};
 pub use helper::{Crew, Helpers, MakeCrew};
-pub use listing::{Listed, list};
+pub use listing::{Listed, list, list_below};
 pub use log::{Entry, LOG_VERSION, Log, LogError, Recorded, find};
 pub use parts::Parts;
 pub use person::Earlier;
+pub use recall::Recall;
 pub use report::Report;
 pub use restore::{Restored, restore};
 
@@ -67,6 +69,8 @@ pub struct Session {
     facts: Facts,
     /// Messages that are no longer part of the conversation.
     gone: usize,
+    /// Of a recorded session: when it began, and when something happened in it last.
+    times: Option<(u64, u64)>,
     /// Tokens after the last compaction, or at one that gained nothing.
     settled: u64,
     /// Tokens that a server's refusal leaves room for.
@@ -99,8 +103,8 @@ impl Session {
     /// Go on with a recorded session. The recorded system prompt stays, so that the provider's cache stays warm, unless
     /// calls now travel in another way.
     pub fn resume(parts: Parts, restored: Restored, log: Log) -> Result<Self, LogError> {
-        let Restored { id, channel, messages, facts, gone, lost, torn } = restored;
-        let mut session = Self { messages, facts, gone, ..Self::new(parts, id, Some(log)) };
+        let Restored { id, channel, messages, facts, gone, times, lost, torn } = restored;
+        let mut session = Self { messages, facts, gone, times, ..Self::new(parts, id, Some(log)) };
         session.greet();
         if torn > 0 {
             let text = fill(session.parts.texts.torn_line_dropped, &[("bytes", &torn.to_string())]);
@@ -347,6 +351,7 @@ impl Session {
             total: Report::new(),
             facts: Facts::default(),
             gone: 0,
+            times: None,
             settled: 0,
             most_seen: None,
             budget,

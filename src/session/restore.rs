@@ -19,6 +19,8 @@ pub struct Restored {
     pub facts: Facts,
     /// Messages that are no longer part of it.
     pub gone: usize,
+    /// When it began and when something happened last, in milliseconds since the UNIX epoch.
+    pub times: Option<(u64, u64)>,
     /// Calls whose results were lost with the program.
     pub lost: Vec<ToolCall>,
     /// Bytes of a torn last line.
@@ -36,11 +38,14 @@ pub fn restore(recorded: Recorded, id: &str) -> Result<Restored, (usize, String)
         messages: Vec::new(),
         facts: Facts::default(),
         gone: 0,
+        times: None,
         lost: Vec::new(),
         torn: recorded.torn,
     };
     let mut made: BTreeSet<String> = BTreeSet::new();
     for (n, entry) in recorded.entries.into_iter().enumerate() {
+        let at = at(&entry);
+        restored.times = Some((restored.times.map_or(at, |(began, _)| began), at));
         match entry {
             Entry::Started { session, channel, .. } => {
                 restored.id = session;
@@ -77,6 +82,17 @@ pub fn restore(recorded: Recorded, id: &str) -> Result<Restored, (usize, String)
         }
     }
     Ok(restored)
+}
+
+fn at(entry: &Entry) -> u64 {
+    match entry {
+        Entry::Started { at, .. }
+        | Entry::Message { at, .. }
+        | Entry::Cleared { at }
+        | Entry::Compacted { at, .. }
+        | Entry::WentBack { at, .. }
+        | Entry::Ended { at, .. } => *at,
+    }
 }
 
 /// The result that a lost call gets instead.

@@ -27,6 +27,7 @@ const EXAMPLES: &str = "Examples:
   cargo test 2>&1 | selfsmith-agent exec \"why?\"    … with what is piped in beside it
   selfsmith-agent exec --continue \"and now b\"       … going on with the newest session here
   selfsmith-agent exec --json --approval auto \"…\"   … with typed events, one per line
+  selfsmith-agent sessions                          what can be gone on with: resume ID, export ID
   selfsmith-agent undo                              take back what the last prompt changed here
   selfsmith-agent trust show                        what this project's own files may set
   selfsmith-agent config show --origin              every setting and where it came from
@@ -85,7 +86,7 @@ pub struct Flags {
 pub enum Command {
     /// Do one task without a person: the answer on stdout, activity on stderr.
     Exec(ExecArgs),
-    /// Go on with a session: the given one, or this folder's last.
+    /// Go on with a session: the given one, or this folder's last. `sessions` lists them.
     Resume {
         /// The session's id.
         session: Option<String>,
@@ -95,6 +96,8 @@ pub enum Command {
         /// The session's id.
         session: Option<String>,
     },
+    /// List the sessions of this folder, newest first: id, when it began, folder, first prompt.
+    Sessions(SessionsArgs),
     /// Print a session as Markdown or JSON, without secrets.
     Export(ExportArgs),
     /// From an instruction to a proven program. Not built yet.
@@ -161,6 +164,17 @@ pub struct ExportArgs {
     /// To this new file instead of stdout.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+}
+
+/// Arguments of `sessions`.
+#[derive(Debug, Args)]
+pub struct SessionsArgs {
+    /// Those of every folder.
+    #[arg(long)]
+    pub all: bool,
+    /// As JSON on stdout.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Arguments of `undo`.

@@ -18,10 +18,7 @@ use std::os::unix::fs::OpenOptionsExt;
 pub fn run(flags: &Flags, args: &ExportArgs, surroundings: &Surroundings) -> Ending {
     match exported(flags, args, surroundings) {
         Ok(()) => Ending::Done,
-        Err(refusal) => {
-            streams::tell(&fill(surroundings.texts.problem, &[("text", &refusal.text)]));
-            refusal.ending
-        }
+        Err(refusal) => open::refused(&refusal, surroundings),
     }
 }
 

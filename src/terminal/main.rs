@@ -19,6 +19,7 @@ mod open;
 mod person;
 mod probe;
 mod repl;
+mod sessions;
 mod signals;
 mod stdin;
 mod streams;
@@ -90,6 +91,7 @@ fn run(cli: &cli::Cli) -> Ending {
         Some(Command::Fork { session }) => {
             talk::run(&cli.flags, Which::Forked(session.clone()), &surroundings, &runtime)
         }
+        Some(Command::Sessions(args)) => sessions::run(&cli.flags, args, &surroundings),
         Some(Command::Export(args)) => export::run(&cli.flags, args, &surroundings),
         Some(Command::Run { .. }) => {
             streams::tell(&fill(EN.not_built, &[("what", "run")]));

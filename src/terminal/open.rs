@@ -1,6 +1,7 @@
 //! From the command line to settings, and from settings to what a session is made of.
 
 use crate::cli::{ApprovalFlag, ChannelFlag, Flags, Switch};
+use crate::streams;
 use crate::surroundings::{self, Surroundings};
 use selfsmith_agent::approve::Rules;
 use selfsmith_agent::config::{self, ConfigError, Flag, Loaded, Sources, Standing, Trust};
@@ -10,7 +11,7 @@ use selfsmith_agent::query::tape::OnDrift;
 use selfsmith_agent::session::check::{Check, Finds};
 use selfsmith_agent::texts::{Texts, fill};
 use selfsmith_agent::tool::compiler::CheckEdits;
-use selfsmith_agent::wire::{Around, Cassette, Choices, WireError};
+use selfsmith_agent::wire::{self, Around, Cassette, Choices, WireError};
 use std::path::PathBuf;
 
 /// Everything that a session is made of, but who watches it.
@@ -111,6 +112,13 @@ pub fn sources(flags: &Flags, surroundings: &Surroundings) -> Sources {
         shipped: surroundings.shipped(),
         trust: surroundings.ledger().look(&surroundings.folder),
     }
+}
+
+/// Tell it, and how the program ends.
+pub fn refused(refusal: &Refusal, surroundings: &Surroundings) -> Ending {
+    let told = fill(surroundings.texts.problem, &[("text", &refusal.text)]);
+    streams::tell(&wire::redactor(&surroundings.environment).text(&told));
+    refusal.ending
 }
 
 /// What a settings error means for the program.

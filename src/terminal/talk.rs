@@ -8,13 +8,11 @@ use crate::repl::{
     Setup, Source, Taste, Thinking, Whereabouts,
 };
 use crate::signals;
-use crate::streams;
 use crate::surroundings::Surroundings;
 use crate::trust::{self, Visit};
 use selfsmith_agent::config::{self, Loaded, Theme};
 use selfsmith_agent::ending::Ending;
 use selfsmith_agent::query::client::ConnectionError;
-use selfsmith_agent::texts::fill;
 use selfsmith_agent::wire::{self, Around, Which, WireError};
 use std::cell::RefCell;
 use std::io::IsTerminal;
@@ -28,7 +26,7 @@ pub fn run(flags: &Flags, which: Which, surroundings: &Surroundings, runtime: &R
     match visit(flags, surroundings, runtime) {
         Ok(Visit::On) => {}
         Ok(Visit::Leave) => return Ending::Done,
-        Err(refusal) => return refused(&refusal, surroundings),
+        Err(refusal) => return open::refused(&refusal, surroundings),
     }
     let ended = match set_up(flags, surroundings, runtime) {
         Ok(None) => opened(flags, which, surroundings, runtime),
@@ -40,13 +38,7 @@ pub fn run(flags: &Flags, which: Which, surroundings: &Surroundings, runtime: &R
         Ok(Some(false)) => return Ending::Config,
         Err(refusal) => Err(refusal),
     };
-    ended.unwrap_or_else(|refusal| refused(&refusal, surroundings))
-}
-
-fn refused(refusal: &open::Refusal, surroundings: &Surroundings) -> Ending {
-    let told = fill(surroundings.texts.problem, &[("text", &refusal.text)]);
-    streams::tell(&wire::redactor(&surroundings.environment).text(&told));
-    refusal.ending
+    ended.unwrap_or_else(|refusal| open::refused(&refusal, surroundings))
 }
 
 /// Where a project has files of its own that nobody decided about yet, and somebody is there who can: ask.

@@ -370,8 +370,10 @@ pub struct Texts {
     pub no_changes: &'static str,
     /// `/diff`: a file that git does not know; `{file}`.
     pub untracked_file: &'static str,
-    /// `/resume` without any.
+    /// `/resume` and `sessions` without any.
     pub no_sessions: &'static str,
+    /// `sessions` without any in this folder.
+    pub no_sessions_here: &'static str,
     /// `/resume` asks.
     pub which_session: &'static str,
     /// `/rewind` without any.
@@ -380,7 +382,7 @@ pub struct Texts {
     pub which_prompt: &'static str,
     /// After `/rewind`.
     pub went_back: &'static str,
-    /// After `/resume`; `{count}`, `{last}`.
+    /// A session goes on; `{count}`, `{began}`, `{last}`, `{first}`.
     pub resumed: &'static str,
     /// A command of the person said nothing.
     pub no_output: &'static str,

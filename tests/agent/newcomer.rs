@@ -93,3 +93,48 @@ fn the_last_lines_of_a_command_are_shown_and_all_of_them_by_a_key() {
     assert!(second.starts_with(&kept.join("\n")), "{first}\n\n{second}");
     terminal.leave();
 }
+
+#[test]
+fn a_session_that_goes_on_says_what_it_was_and_shows_its_last_exchange() {
+    let world = World::new(vec![says("Noted."), says("<done>A **plum**.</done>")]);
+    let exec =
+        |arguments: &[&str]| assert_eq!(code(&world.run(&[&["exec", "--channel", "text"], arguments].concat())), 0);
+    exec(&["remember the plum"]);
+    exec(&["--continue", "what was it?"]);
+    for arguments in [&["resume", "--channel", "text"][..], &["--continue", "--channel", "text"]] {
+        let mut terminal = Terminal::start(&world, TERM, SIZE, arguments);
+        terminal.sees("back in a session of 2 prompts, begun 20");
+        terminal.sees("remember the plum");
+        terminal.sees_row("> what was it?");
+        terminal.sees_row("A plum.");
+        terminal.leave();
+    }
+}
+
+#[test]
+fn sessions_are_listed_as_a_table_and_as_json_here_and_everywhere() {
+    let world = World::new(vec![says("One."), says("Two.")]);
+    let listed = |arguments: &[&str]| {
+        let output = world.run(arguments);
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        String::from_utf8_lossy(&output.stdout).into_owned() + &stderr(&output)
+    };
+    assert!(listed(&["sessions"]).contains("no earlier session in this folder"));
+    world.run(&["exec", "the first thing"]);
+    world.run(&["exec", "the second thing"]);
+    let table = listed(&["sessions"]);
+    let rows: Vec<&str> = table.lines().collect();
+    assert!(
+        rows.len() == 2 && rows[0].ends_with("the second thing") && rows[1].ends_with("the first thing"),
+        "{table}"
+    );
+    let ids: Vec<String> =
+        world.records().iter().rev().map(|path| path.file_stem().expect("a name").to_string_lossy().into()).collect();
+    assert!(rows.iter().zip(&ids).all(|(row, id)| row.starts_with(id.as_str())), "{table}");
+    let elsewhere = ["-C", "/", "sessions"];
+    assert!(listed(&elsewhere).contains("no earlier session in this folder"));
+    assert_eq!(listed(&[&elsewhere[..], &["--all"]].concat()), table);
+    let json: serde_json::Value = serde_json::from_str(&listed(&["sessions", "--json"])).expect("JSON");
+    assert_eq!((&json["version"], &json["sessions"][1]["prompt"]), (&1.into(), &"the first thing".into()));
+    assert_eq!(json["sessions"][0]["id"], ids[0].as_str());
+}

@@ -17,6 +17,7 @@ mod keyboard;
 mod line;
 mod own;
 mod planning;
+mod recall;
 mod region;
 mod rules;
 mod screen;
@@ -93,6 +94,7 @@ impl<'a> Repl<'a> {
         let (model, root) = (parts.model.name().to_owned(), parts.root.clone());
         let values = [("version", env!("CARGO_PKG_VERSION")), ("model", &model), ("root", &root)];
         self.desk.screen.say(&fill(self.texts.welcome, &values));
+        recall::show(&self.desk.screen, &self.session, self.texts);
         let ending = self.talk();
         self.desk.screen.close();
         ending
@@ -207,10 +209,7 @@ impl<'a> Repl<'a> {
                 self.told.clear();
                 self.planning = Planning::default();
                 self.show_mode();
-                let prompts = self.session.earlier();
-                let last = prompts.last().map(|prompt| crate::clean::one_line(&prompt.text, 100)).unwrap_or_default();
-                let values = [("count", prompts.len().to_string()), ("last", last)];
-                self.desk.screen.say(&fill(self.texts.resumed, &values.each_ref().map(|(n, v)| (*n, v.as_str()))));
+                recall::show(&self.desk.screen, &self.session, self.texts);
             }
         }
         Goes::On

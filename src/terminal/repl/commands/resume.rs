@@ -27,7 +27,7 @@ fn picked(bench: &mut Bench<'_>) -> Option<String> {
     // A session without a prompt has nothing to go on with.
     let others: Vec<_> = others.into_iter().filter(|listed| !listed.prompt.is_empty()).collect();
     if others.is_empty() {
-        (bench.say)(bench.texts.no_sessions);
+        (bench.say)(bench.texts.no_sessions_here);
         return None;
     }
     let choice = |listed: &selfsmith_agent::session::Listed| {

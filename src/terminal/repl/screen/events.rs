@@ -84,6 +84,14 @@ impl State {
         }
     }
 
+    /// An answer of before.
+    pub fn quote(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.answer(&format!("{text}\n"));
+            self.finish_answer();
+        }
+    }
+
     fn answer(&mut self, text: &str) {
         if self.thoughts {
             self.end_line();

@@ -279,6 +279,16 @@ impl Screen {
         self.state().echo(shown);
     }
 
+    /// Show what the model said before, as it was shown then.
+    pub fn quote(&self, answer: &str) {
+        self.state().quote(answer);
+    }
+
+    /// Whether somebody is there to look and to answer.
+    pub fn is_attended(&self) -> bool {
+        self.asks
+    }
+
     /// Ask. Dropping the future takes the question back.
     pub fn ask(&self, question: Question) -> BoxFuture<'_, Reply> {
         self.ring();
