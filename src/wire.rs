@@ -28,6 +28,7 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A model and the system prompt for it.
 pub type WithPrompt = (Box<dyn Model>, String);
@@ -185,6 +186,16 @@ fn guard(choices: &Choices, around: &Around) -> Guard {
 pub fn reach(model: &ModelSettings, growth: Growth, around: &Around) -> Result<String, WireError> {
     let client = Client::new(model.clone(), growth, &around.environment, Tape::Off, around.chance)?;
     Ok(format!("{} at {}", client.name(), client.endpoint()))
+}
+
+/// The models that a server lists; `Err` says in words why there is no list. No model need be named yet.
+///
+/// # Errors
+/// The settings do not say where to ask, or the server does not tell.
+pub async fn models(settings: &ModelSettings, around: &Around, time: Duration) -> Result<Vec<String>, String> {
+    let settings = ModelSettings { name: Some("-".to_owned()), ..settings.clone() };
+    let client = Client::new(settings, Growth::default(), &around.environment, Tape::Off, around.chance);
+    client.map_err(|error| error.to_string())?.models(time).await
 }
 
 /// A client to ask which channel a model takes.

@@ -1,7 +1,7 @@
 //! One setting written into a file that people keep: everything else in it stays, comments included.
 
 use super::error::{ConfigError, Place};
-use super::{file, layers, shape, typed};
+use super::{SHIPPED, file, layers, shape, typed};
 use crate::query::endpoint::Endpoint;
 use crate::query::quirks::{self, PRESETS};
 use serde_yaml::Value;
@@ -92,8 +92,22 @@ fn with(text: &str, keys: &[&str], value: &str) -> String {
                 return joined(&lines);
             }
             Some(at) => {
-                range = at + 1..block_end(&lines, at, range.end, indent);
+                let end = block_end(&lines, at, range.end, indent).max(template_end(&lines, at, range.end, indent));
+                range = at + 1..end;
                 indent = child_indent(&lines, range.clone(), indent);
+            }
+            None if commented(&lines, range.clone(), indent, key).is_some() => {
+                // The template's own line, or its group's, without the # before it.
+                let at = commented(&lines, range.clone(), indent, key).unwrap_or_default();
+                let value = if last { format!(" {value}") } else { String::new() };
+                if let Some(line) = lines.get_mut(at) {
+                    *line = format!("{}{key}:{value}", " ".repeat(indent));
+                }
+                if last {
+                    return joined(&lines);
+                }
+                range = at + 1..template_end(&lines, at, range.end, indent);
+                indent += 2;
             }
             None => {
                 let at = if depth == 0 { lines.len() } else { range.start };
@@ -122,6 +136,28 @@ fn find(lines: &[String], range: std::ops::Range<usize>, indent: usize, key: &st
         indentation(line) == indent && rest.is_some_and(|rest| rest.trim_start().starts_with(':'))
     };
     range.into_iter().find(|n| lines.get(*n).is_some_and(is))
+}
+
+/// The line on which the template has a key with exactly this indentation, behind a `#`. Comments of the person's own are
+/// left alone: only a line that is shipped as it stands there counts.
+fn commented(lines: &[String], range: std::ops::Range<usize>, indent: usize, key: &str) -> Option<usize> {
+    let is = |line: &String| {
+        let rest = line.strip_prefix('#').unwrap_or_default();
+        let named =
+            rest.get(indent..).and_then(|rest| rest.strip_prefix(key)).is_some_and(|rest| rest.starts_with(':'));
+        named && indentation(rest) == indent && SHIPPED.lines().any(|own| own == rest)
+    };
+    range.into_iter().find(|n| lines.get(*n).is_some_and(is))
+}
+
+/// Where the template's lines for the group on a line end: at the next key that is no further in.
+fn template_end(lines: &[String], at: usize, end: usize, indent: usize) -> usize {
+    let outside = |line: &String| {
+        let rest = line.strip_prefix('#').unwrap_or(line);
+        // A comment for people has a blank behind its #, and a key of the template has none.
+        !rest.trim().is_empty() && !rest.trim_start().starts_with('#') && indentation(rest) <= indent
+    };
+    (at + 1..end).find(|n| lines.get(*n).is_some_and(outside)).unwrap_or(end)
 }
 
 /// Where what belongs to the key on a line ends.
@@ -181,7 +217,24 @@ mod tests {
     #[test]
     fn a_template_of_comments_gets_its_first_keys() {
         let after = set_in(&file::template(), "model.name", "x").expect("it is set");
-        assert!(after.ends_with("model:\n  name: x\n") && after.contains("#cli:"), "{after}");
+        let lines: Vec<&str> = after.lines().collect();
+        let at = |wanted: &str| lines.iter().position(|line| *line == wanted);
+        // In the template's own place, below its own comments, and nowhere else.
+        assert!(at("model:") < at("  name: x") && at("  name: x") < at("#  api_key_env: null"), "{after}");
+        assert!(at("#model:").is_none() && at("#  name: null").is_none() && at("#cli:").is_some(), "{after}");
+        assert_eq!(lines.len(), file::template().lines().count());
+        let again = set_in(&after, "model.base_url", "http://127.0.0.1:1/v1").expect("it is set");
+        assert!(again.contains("\n  base_url: http://127.0.0.1:1/v1\n") && !again.contains("#  base_url"), "{again}");
+        let deep = set_in(&again, "tools.bash.timeout_s", "60").expect("it is set");
+        assert!(deep.contains("\ntools:\n") && deep.contains("\n  bash:\n") && deep.contains("\n    timeout_s: 60\n"));
+        assert_eq!(deep.lines().count(), lines.len());
+    }
+
+    #[test]
+    fn a_line_that_a_person_took_out_stays_taken_out() {
+        let before = "model:\n#  name: old\n  provider: ollama\n";
+        let after = set_in(before, "model.name", "new").expect("it is set");
+        assert!(after.contains("#  name: old\n") && after.contains("\n  name: new\n"), "{after}");
     }
 
     #[test]

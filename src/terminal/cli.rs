@@ -23,6 +23,7 @@ pub struct Cli {
 const EXAMPLES: &str = "Examples:
   selfsmith-agent                                   open the REPL here
   selfsmith-agent -m qwen3-coder                    … with this model
+  selfsmith-agent setup                             say where the model is, or another one
   selfsmith-agent exec \"add a test for parse()\"     one task, headless
   cargo test 2>&1 | selfsmith-agent exec \"why?\"    … with what is piped in beside it
   selfsmith-agent exec --continue \"and now b\"       … going on with the newest session here
@@ -115,6 +116,8 @@ pub enum Command {
         #[command(subcommand)]
         what: Option<TrustCommand>,
     },
+    /// Ask where the model is, try it, and write it into your settings: what the first run does, at any time.
+    Setup,
     /// Ask the model which way of calling tools it takes, and remember it.
     Probe,
     /// Check or show the settings.

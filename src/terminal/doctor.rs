@@ -87,7 +87,7 @@ fn settings(flags: &Flags, surroundings: &Surroundings) -> Vec<Check> {
     let api = match wire::reach(&loaded.config.model, loaded.config.growth, &surroundings.around(&surroundings.folder))
     {
         Ok(place) => ok("api", format!("{place} (not asked)"), expected),
-        Err(error) => bad("api", "not set up", expected, error.to_string(), error.hint()),
+        Err(error) => bad("api", "not set up", expected, error.to_string(), open::hint(&error, surroundings)),
     };
     vec![config, api]
 }

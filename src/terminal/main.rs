@@ -97,6 +97,7 @@ fn run(cli: &cli::Cli) -> Ending {
             streams::tell(&fill(EN.not_built, &[("what", "run")]));
             Ending::NotBuilt
         }
+        Some(Command::Setup) => talk::setup(&cli.flags, &surroundings, &runtime),
         Some(Command::Probe) => probe::run(&cli.flags, &surroundings, &runtime),
         Some(Command::Undo(args)) => undo::run(&cli.flags, args, &surroundings),
         Some(Command::Doctor { json }) => doctor::run(&cli.flags, *json, &surroundings),

@@ -7,6 +7,7 @@ use selfsmith_agent::approve::Rules;
 use selfsmith_agent::config::{self, ConfigError, Flag, Loaded, Sources, Standing, Trust};
 use selfsmith_agent::ending::Ending;
 use selfsmith_agent::prompt::project::{self, Voice};
+use selfsmith_agent::query::client::ConnectionError;
 use selfsmith_agent::query::tape::OnDrift;
 use selfsmith_agent::session::check::{Check, Finds};
 use selfsmith_agent::texts::{Texts, fill};
@@ -128,7 +129,19 @@ pub fn refusal(error: &ConfigError, surroundings: &Surroundings) -> Refusal {
 
 /// What a composition error means for the program.
 pub fn wire_refusal(error: &WireError, surroundings: &Surroundings) -> Refusal {
-    Refusal { ending: error.ending(), text: could_not(surroundings, &chain(error), &error.hint()) }
+    Refusal { ending: error.ending(), text: could_not(surroundings, &chain(error), &hint(error, surroundings)) }
+}
+
+/// What to do about a composition error; where no model is set up, that questions would do it too.
+pub fn hint(error: &WireError, surroundings: &Surroundings) -> String {
+    let own = error.hint();
+    if is_unset(error) { format!("{own}; {}", surroundings.texts.setup.start) } else { own }
+}
+
+/// Whether it is not told where the model is, which one, or by which key.
+pub fn is_unset(error: &WireError) -> bool {
+    use ConnectionError::{MissingKey, NoBaseUrl, NoModel};
+    matches!(error, WireError::Connection(NoBaseUrl | NoModel | MissingKey { .. }))
 }
 
 fn could_not(surroundings: &Surroundings, what: &str, hint: &str) -> String {

@@ -12,8 +12,7 @@ use crate::surroundings::Surroundings;
 use crate::trust::{self, Visit};
 use selfsmith_agent::config::{self, Loaded, Theme};
 use selfsmith_agent::ending::Ending;
-use selfsmith_agent::query::client::ConnectionError;
-use selfsmith_agent::wire::{self, Around, Which, WireError};
+use selfsmith_agent::wire::{self, Around, Which};
 use std::cell::RefCell;
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -90,25 +89,45 @@ fn set_up(flags: &Flags, surroundings: &Surroundings, runtime: &Runtime) -> Resu
     if look == Look::Bare || !std::io::stdin().is_terminal() || !flags.cassette.is_empty() {
         return Ok(None);
     }
-    let Opened { choices, around, loaded, .. } = open::open(flags, surroundings)?;
-    let missing = match wire::reach(&choices.model, choices.growth, &around) {
-        Err(WireError::Connection(error)) => {
-            matches!(error, ConnectionError::NoBaseUrl | ConnectionError::NoModel | ConnectionError::MissingKey { .. })
-        }
-        Ok(_) | Err(_) => false,
-    };
+    let opened = open::open(flags, surroundings)?;
+    let choices = &opened.choices;
+    let missing =
+        wire::reach(&choices.model, choices.growth, &opened.around).is_err_and(|error| open::is_unset(&error));
     // Who set up something already is told what is missing in it; who did not is asked.
-    let user = config::user_file(&surroundings.environment);
-    let first = missing && !user.is_some_and(|path| path.exists()) && choices.model.name.is_none();
-    if !first {
+    let user = config::user_file(&surroundings.environment).is_some_and(|path| path.exists());
+    let nothing = choices.model.base_url.is_none() && choices.model.provider.is_none();
+    if !missing || choices.model.name.is_some() || (user && !nothing) {
         return Ok(None);
     }
+    let welcome = surroundings.texts.setup.welcome;
+    Ok(Some(questions(welcome, opened, surroundings, runtime)))
+}
+
+/// `setup`: ask where the model is, whatever is set so far.
+pub fn setup(flags: &Flags, surroundings: &Surroundings, runtime: &Runtime) -> Ending {
+    let texts = surroundings.texts;
+    if surroundings.look_of_terminal() == Look::Bare || !std::io::stdin().is_terminal() {
+        let text = texts.setup.no_terminal.to_owned();
+        return open::refused(&open::Refusal { ending: Ending::Usage, text }, surroundings);
+    }
+    let asked =
+        open::open(flags, surroundings).map(|opened| questions(texts.setup.anew, opened, surroundings, runtime));
+    match asked {
+        Ok(true) => Ending::Done,
+        Ok(false) => Ending::Config,
+        Err(refusal) => open::refused(&refusal, surroundings),
+    }
+}
+
+/// Whether they were answered, and written down.
+fn questions(welcome: &'static str, opened: Opened, surroundings: &Surroundings, runtime: &Runtime) -> bool {
+    let Opened { choices, around, loaded, .. } = opened;
     let desk = desk(&loaded, surroundings, &around, runtime);
     desk.screen.open();
     let texts = surroundings.texts;
-    let ready = repl::first_run(&desk, &mut Setup { texts, surroundings, choices, around });
+    let ready = repl::first_run(&desk, &mut Setup { texts, welcome, surroundings, choices, around });
     desk.screen.close();
-    Ok(Some(ready))
+    ready
 }
 
 /// The line editor where the terminal can move its cursor, plain lines elsewhere; nobody is asked through a pipe.

@@ -5,12 +5,28 @@
 pub struct Setup {
     /// The first run begins.
     pub welcome: &'static str,
+    /// `setup` begins.
+    pub anew: &'static str,
+    /// What asks for everything, behind another remedy.
+    pub start: &'static str,
+    /// There is nobody to ask.
+    pub no_terminal: &'static str,
     /// The first run asks.
     pub provider: &'static str,
     /// What the preset without an address is.
     pub other: &'static str,
     /// The first run asks.
     pub url: &'static str,
+    /// The first run asks where a local server listens; `{name}`.
+    pub address: &'static str,
+    /// What was typed is no address; `{url}`, `{why}`.
+    pub no_url: &'static str,
+    /// The server is asked for its models; `{url}`.
+    pub listing: &'static str,
+    /// It did not tell; `{why}`.
+    pub no_list: &'static str,
+    /// The first run asks, with the server's list.
+    pub which_model: &'static str,
     /// The first run asks; `{variable}`, `{file}`.
     pub key: &'static str,
     /// The first run asks.

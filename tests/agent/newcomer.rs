@@ -138,3 +138,63 @@ fn sessions_are_listed_as_a_table_and_as_json_here_and_everywhere() {
     assert_eq!((&json["version"], &json["sessions"][1]["prompt"]), (&1.into(), &"the first thing".into()));
     assert_eq!(json["sessions"][0]["id"], ids[0].as_str());
 }
+
+/// Nothing is set.
+const EMPTY: [(&str, &str); 3] = [("SELFSMITH_BASE_URL", ""), ("SELFSMITH_MODEL", ""), ("SELFSMITH_API_KEY", "")];
+
+#[test]
+fn a_wrong_address_is_refused_where_it_is_typed_and_a_pasted_key_is_never_seen() {
+    let world = World::new(vec![says("ready")]);
+    let mut terminal = Terminal::with(&world, TERM, SIZE, &["setup"], &EMPTY);
+    terminal.sees("where is the model?");
+    terminal.press("generic\r");
+    terminal.sees("base URL");
+    let bare = world.base_url().trim_start_matches("http://").to_owned();
+    terminal.press(&format!("{bare}\r"));
+    terminal.sees("is no base URL: it does not begin with https:// or http://");
+    // What was typed stays, with what it lacks.
+    terminal.sees_row(&format!("> http://{bare}"));
+    terminal.press("\r");
+    terminal.sees("SELFSMITH_API_KEY");
+    terminal.paste("secret-of-mine-1\n");
+    terminal.sees_row(&format!("> {}", "•".repeat(16)));
+    terminal.press("\r");
+    terminal.sees("which model?");
+    terminal.press("\r");
+    terminal.sees("it answers");
+    terminal.ends_with(0);
+    assert!(!terminal.raw().contains("secret-of-mine-1"));
+    let kept = std::fs::read_to_string(world.home().join(".config/selfsmith/config.yaml")).expect("the settings");
+    assert!(kept.contains(&format!("  base_url: http://{bare}\n")), "{kept}");
+}
+
+#[test]
+fn a_local_server_is_asked_about_its_host_and_port_and_its_models_are_offered() {
+    let world = World::new(vec![says("ready"), says("Hello.")]);
+    let mut terminal = Terminal::with(&world, TERM, SIZE, &[], &EMPTY);
+    terminal.sees("where is the model?");
+    terminal.press("ollama\r");
+    terminal.sees("where does ollama listen?");
+    terminal.sees_row("> http://127.0.0.1:11434/v1");
+    terminal.press(&format!("\u{15}{}\r", world.base_url()));
+    terminal.sees("which model?");
+    terminal.press("\r");
+    terminal.sees("it answers");
+    terminal.sees("/help");
+    terminal.press("hello\r");
+    terminal.sees_row("Hello.");
+    terminal.leave();
+}
+
+#[test]
+fn without_a_model_exec_and_doctor_say_what_asks_for_it() {
+    let world = World::new(vec![]);
+    let empty = |arguments: &[&str]| world.command(arguments).envs(EMPTY).output().expect("it starts");
+    let output = empty(&["exec", "hello"]);
+    assert_eq!(code(&output), 3);
+    assert!(stderr(&output).contains("selfsmith-agent setup"), "{}", stderr(&output));
+    let output = empty(&["doctor"]);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("selfsmith-agent setup"), "{output:?}");
+    let output = empty(&["setup"]);
+    assert!(code(&output) == 2 && stderr(&output).contains("needs a terminal"), "{}", stderr(&output));
+}

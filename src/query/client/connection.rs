@@ -14,7 +14,7 @@ use secrecy::{ExposeSecret, SecretString};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Mutex;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// What the client may not fetch by itself: time and chance.
 #[derive(Debug, Clone, Copy)]
@@ -149,6 +149,27 @@ impl Client {
         });
         let (memory, text_prompt) = (Memory::default(), None);
         Ok(Self { settings, growth, name, preset, key, transport, tape, surroundings, memory, text_prompt, learnt })
+    }
+}
+
+impl Client {
+    /// The models that the server lists, for a person to choose from.
+    ///
+    /// # Errors
+    /// Why there is no list, in words.
+    pub async fn models(&self, time: Duration) -> Result<Vec<String>, String> {
+        let http = match &self.transport {
+            Transport::Network(http) => http,
+            Transport::Tape(..) => return Err("a cassette has no list".to_owned()),
+        };
+        let key = self.key.as_ref().map(|key| key.0.expose_secret());
+        let endpoint = self.endpoint();
+        let listed = http::models::names(http, &endpoint.url("/models"), key, time).await;
+        match (listed, endpoint.with_v1()) {
+            (Ok(names), _) if !names.is_empty() => Ok(names),
+            (_, Some(other)) => http::models::names(http, &other.url("/models"), key, time).await,
+            (listed, None) => listed,
+        }
     }
 }
 

@@ -2,13 +2,14 @@
 //!
 //! [`Client`] is built once and handed to whoever needs it. [`Guard`] sits below async-openai's API and above the
 //! network: it turns statuses, headers and odd bodies into typed failures before the library can lose them, and watches
-//! the body of a good answer (silence, size, encoding). [`fetch`] gets a page for a tool. It never repeats a request: `retry` decides that, above.
+//! the body of a good answer (silence, size, encoding). [`fetch`] gets a page for a tool, [`models`] a list for a person. It never repeats a request: `retry` decides that, above.
 
 mod body;
 mod client;
 pub mod fetch;
 mod guard;
 mod lines;
+pub mod models;
 
 pub use body::{Facts, Watch};
 pub use client::{Client, HttpError, HttpSettings, Proxy};

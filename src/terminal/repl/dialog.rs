@@ -12,6 +12,8 @@ pub enum Words {
     Secret,
     /// They narrow the choices.
     Filter,
+    /// They narrow the choices, and are an answer themselves where none fits.
+    Either,
 }
 
 /// One choice.
@@ -67,6 +69,15 @@ impl Question {
         Self { title: title.into(), choices: Vec::new(), chosen: None, words, draft: String::new() }
     }
 
+    /// One of these, narrowed by typing, or other words.
+    pub fn pick_or_say(title: impl Into<String>, choices: Vec<Choice>) -> Self {
+        Self { words: Words::Either, ..Self::pick(title, choices) }
+    }
+
+    fn narrows(&self) -> bool {
+        matches!(self.words, Words::Filter | Words::Either)
+    }
+
     /// What an answer in plain words means, for a terminal without menus: a number, a word of a choice, or itself.
     pub fn understand(&self, line: &str) -> Reply {
         let line = line.trim();
@@ -78,7 +89,7 @@ impl Question {
             return Reply::Chosen(n);
         }
         match line.parse::<usize>() {
-            Ok(n @ 1..) if n <= self.choices.len() && self.words == Words::Filter => Reply::Chosen(n - 1),
+            Ok(n @ 1..) if n <= self.choices.len() && self.narrows() => Reply::Chosen(n - 1),
             _ if self.words == Words::Filter => Reply::Cancelled,
             _ => Reply::Said(line.to_owned()),
         }
@@ -149,9 +160,9 @@ impl Dialog {
         let typed = self.buffer.expanded();
         let chosen = self.chosen.and_then(|at| self.fitting.get(at)).copied();
         let reply = match (self.question.words, chosen) {
-            (Words::Filter, Some(n)) => Reply::Chosen(n),
+            (Words::Filter | Words::Either, Some(n)) => Reply::Chosen(n),
             (Words::Filter, None) => return Open::Yes,
-            (Words::Secret, _) => Reply::Said(typed),
+            (Words::Secret, _) | (Words::Either, None) => Reply::Said(typed),
             (Words::Answer, Some(n)) if typed.trim().is_empty() => Reply::Chosen(n),
             (Words::Answer, _) => self.question.understand(&typed),
         };
@@ -174,7 +185,7 @@ impl Dialog {
     }
 
     fn narrow(&mut self) {
-        if self.question.words != Words::Filter {
+        if !self.question.narrows() {
             return;
         }
         let wanted = self.buffer.text().to_lowercase();
@@ -258,7 +269,10 @@ mod tests {
     fn typing_narrows_what_can_be_picked() {
         let choices = ["apple", "banana", "cherry"].map(|name| Choice::new(name, "")).to_vec();
         assert_eq!(answered(Question::pick("which?", choices.clone()), typed("an\n")), Reply::Chosen(1));
-        assert_eq!(answered(Question::pick("which?", choices), vec![Key::Up, Key::Enter]), Reply::Chosen(2));
+        assert_eq!(answered(Question::pick("which?", choices.clone()), vec![Key::Up, Key::Enter]), Reply::Chosen(2));
+        assert_eq!(answered(Question::pick_or_say("which?", choices.clone()), typed("an\n")), Reply::Chosen(1));
+        let own = answered(Question::pick_or_say("which?", choices), typed("another\n"));
+        assert_eq!(own, Reply::Said("another".to_owned()));
     }
 
     #[test]

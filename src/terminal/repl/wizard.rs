@@ -3,6 +3,7 @@
 
 use super::Desk;
 use super::dialog::{Choice, Question, Reply, Words};
+use crate::clean::one_line;
 use crate::keys;
 use crate::surroundings::Surroundings;
 use futures::future::Either;
@@ -14,9 +15,13 @@ use selfsmith_agent::query::quirks::{PRESETS, Preset};
 use selfsmith_agent::texts::{Texts, fill};
 use selfsmith_agent::wire::{self, Around, Choices};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// What the test call says.
 const TEST: &str = include_str!("../../../prompts/commands/test.md");
+
+/// How long a server may take to list its models.
+const LISTING: Duration = Duration::from_secs(10);
 
 /// What the first run works with.
 pub struct Setup<'a> {
@@ -24,6 +29,8 @@ pub struct Setup<'a> {
     pub texts: &'static Texts,
     /// What was found around.
     pub surroundings: &'a Surroundings,
+    /// What is said first.
+    pub welcome: &'static str,
     /// What settings decide so far.
     pub choices: Choices,
     /// What the library is told of the surroundings.
@@ -48,7 +55,7 @@ enum Then {
 /// Ask everything, try it, write it down. Whether there is something to go on with.
 pub fn first_run(desk: &Desk<'_>, setup: &mut Setup<'_>) -> bool {
     let texts = setup.texts;
-    desk.screen.say(texts.setup.welcome);
+    desk.screen.say(setup.welcome);
     loop {
         let Some(answers) = asked(desk, setup) else { return false };
         desk.screen.say(&fill(texts.setup.trying, &[("url", &answers.base_url), ("model", &answers.model)]));
@@ -74,7 +81,7 @@ pub fn first_run(desk: &Desk<'_>, setup: &mut Setup<'_>) -> bool {
     }
 }
 
-fn asked(desk: &Desk<'_>, setup: &Setup<'_>) -> Option<Answers> {
+fn asked(desk: &Desk<'_>, setup: &mut Setup<'_>) -> Option<Answers> {
     let texts = setup.texts;
     let about = |preset: &Preset| {
         if preset.base_url.is_empty() { texts.setup.other.to_owned() } else { preset.base_url.to_owned() }
@@ -82,10 +89,86 @@ fn asked(desk: &Desk<'_>, setup: &Setup<'_>) -> Option<Answers> {
     let choices = PRESETS.iter().map(|preset| Choice::new(preset.name, about(preset))).collect();
     let Reply::Chosen(n) = desk.ask(Question::pick(texts.setup.provider, choices)) else { return None };
     let preset = PRESETS.get(n)?;
-    let base_url = if preset.base_url.is_empty() { line(desk, texts.setup.url)? } else { preset.base_url.to_owned() };
+    let base_url = address(desk, texts, preset)?;
     let key = key(desk, setup, preset, &base_url)?;
-    let model = line(desk, texts.setup.model)?;
-    Some(Answers { preset, base_url, key, model })
+    if let Some((variable, key)) = &key {
+        setup.around.environment.insert(variable.clone(), key.clone());
+    }
+    let mut answers = Answers { preset, base_url, key, model: String::new() };
+    answers.model = model(desk, setup, &answers)?;
+    Some(answers)
+}
+
+/// Where the server is: a provider's own address, or one that is typed. What is no address is told, and stays to be mended.
+fn address(desk: &Desk<'_>, texts: &'static Texts, preset: &Preset) -> Option<String> {
+    let local = Endpoint::parse(preset.base_url).is_ok_and(|endpoint| endpoint.is_loopback());
+    if !preset.base_url.is_empty() && !local {
+        return Some(preset.base_url.to_owned());
+    }
+    let title = if local { fill(texts.setup.address, &[("name", preset.name)]) } else { texts.setup.url.to_owned() };
+    let mut draft = preset.base_url.to_owned();
+    loop {
+        let question = Question { draft, ..Question::line(title.as_str(), Words::Answer) };
+        let Reply::Said(said) = desk.ask(question) else { return None };
+        let said = said.trim().to_owned();
+        match Endpoint::parse(&said) {
+            Ok(_) => return Some(said),
+            Err(error) if !said.is_empty() => {
+                let text = fill(texts.setup.no_url, &[("url", &one_line(&said, 60)), ("why", error.why())]);
+                desk.screen.say(&text);
+            }
+            Err(_) => {}
+        }
+        draft = with_scheme(&said).unwrap_or(said);
+    }
+}
+
+/// An address that only lacks its beginning, with it.
+fn with_scheme(said: &str) -> Option<String> {
+    let with = |scheme: &str| Some(format!("{scheme}{said}")).filter(|_| !said.is_empty() && !said.contains("://"));
+    let plain = with("http://").filter(|url| Endpoint::parse(url).is_ok_and(|endpoint| endpoint.is_local()));
+    plain.or_else(|| with("https://").filter(|url| Endpoint::parse(url).is_ok()))
+}
+
+/// The model's name: picked where the server lists its models, else typed.
+fn model(desk: &Desk<'_>, setup: &Setup<'_>, answers: &Answers) -> Option<String> {
+    let texts = setup.texts;
+    let settings = with(setup, answers).model;
+    desk.screen.say(&fill(texts.setup.listing, &[("url", &answers.base_url)]));
+    let cancel = desk.interrupt.renew();
+    let (listed, _) = desk.work(cancel.run_until_cancelled(wire::models(&settings, &setup.around, LISTING)));
+    let names = match listed {
+        Some(Ok(names)) => names,
+        Some(Err(why)) => {
+            let text = fill(texts.setup.no_list, &[("why", &why)]);
+            desk.screen.say(&wire::redactor(&setup.around.environment).text(&text));
+            Vec::new()
+        }
+        None => Vec::new(),
+    };
+    if names.is_empty() {
+        return line(desk, texts.setup.model);
+    }
+    loop {
+        let choices = names.iter().map(|name| Choice::new(name.as_str(), "")).collect();
+        match desk.ask(Question::pick_or_say(texts.setup.which_model, choices)) {
+            Reply::Chosen(n) => return names.into_iter().nth(n),
+            Reply::Said(name) if name.trim().is_empty() => {}
+            Reply::Said(name) => return Some(name.trim().to_owned()),
+            Reply::Cancelled => return None,
+        }
+    }
+}
+
+/// The settings with what was answered so far.
+fn with(setup: &Setup<'_>, answers: &Answers) -> Choices {
+    let mut choices = setup.choices.clone();
+    choices.model.provider = Some(answers.preset.name.to_owned());
+    choices.model.base_url = Some(answers.base_url.clone());
+    choices.model.name = Some(answers.model.clone());
+    // A person waits: one try tells enough.
+    choices.model.retry.max_tries = 1;
+    choices
 }
 
 /// A line that says something.
@@ -120,17 +203,9 @@ fn key(desk: &Desk<'_>, setup: &Setup<'_>, preset: &Preset, base_url: &str) -> O
 }
 
 /// One call; `Err` says what is wrong.
-fn tried(desk: &Desk<'_>, setup: &mut Setup<'_>, answers: &Answers) -> Result<(), String> {
+fn tried(desk: &Desk<'_>, setup: &Setup<'_>, answers: &Answers) -> Result<(), String> {
     let texts = setup.texts;
-    let mut choices = setup.choices.clone();
-    choices.model.provider = Some(answers.preset.name.to_owned());
-    choices.model.base_url = Some(answers.base_url.clone());
-    choices.model.name = Some(answers.model.clone());
-    // A person waits: one try tells enough.
-    choices.model.retry.max_tries = 1;
-    if let Some((variable, key)) = &answers.key {
-        setup.around.environment.insert(variable.clone(), key.clone());
-    }
+    let choices = with(setup, answers);
     let told = |what: &str, hint: &str| {
         let text = fill(texts.could_not, &[("what", what), ("hint", hint)]);
         wire::redactor(&setup.around.environment).text(&text).into_owned()
@@ -174,8 +249,11 @@ fn written(setup: &Setup<'_>, answers: &Answers) -> Result<PathBuf, String> {
         |error: config::ConfigError| fill(texts.could_not, &[("what", &error.to_string()), ("hint", &error.hint())]);
     config::write_template(&path).map_err(failed)?;
     config::set(&path, "model.provider", answers.preset.name).map_err(failed)?;
-    if answers.preset.base_url.is_empty() {
+    if answers.preset.base_url != answers.base_url {
         config::set(&path, "model.base_url", &answers.base_url).map_err(failed)?;
+    } else if setup.choices.model.base_url.is_some() {
+        // What was set before would win over the provider's own.
+        config::set(&path, "model.base_url", "null").map_err(failed)?;
     }
     config::set(&path, "model.name", &answers.model).map_err(failed)?;
     if let (Some((variable, key)), Some(file)) = (&answers.key, keys::path(environment)) {
