@@ -1,7 +1,7 @@
 //! The layers and how they are laid over each other.
 
 use super::error::{ConfigError, Place};
-use super::ledger::Trust;
+use super::ledger::{Doubt, Trust};
 use super::{SHIPPED, file, shape, trust};
 use serde_yaml::{Mapping, Value};
 use std::collections::BTreeMap;
@@ -79,6 +79,7 @@ pub(super) struct Merged {
     pub values: Value,
     pub origins: Origins,
     pub untrusted: Vec<String>,
+    pub doubt: Option<Doubt>,
     pub project: Option<PathBuf>,
 }
 
@@ -103,6 +104,7 @@ pub(super) fn merge(sources: &Sources) -> Result<Merged, ConfigError> {
         values: shape::read(SHIPPED, "the shipped settings", &shape)?,
         origins: Origins::default(),
         untrusted: Vec::new(),
+        doubt: None,
         project: None,
     };
     note(&mut merged.origins, &merged.values, &Layer::Shipped);
@@ -116,7 +118,8 @@ pub(super) fn merge(sources: &Sources) -> Result<Merged, ConfigError> {
         let text = file::text(&path)?;
         let mut values = shape::read(&text, &path.display().to_string(), &shape)?;
         // The bytes that count are those that were read here, whatever the file holds by now.
-        if !sources.trust.covers(&path, text.as_bytes()) {
+        merged.doubt = sources.trust.doubt(&path, text.as_bytes());
+        if merged.doubt.is_some() {
             merged.untrusted = trust::filter(&mut values, &shape);
         }
         lay(&mut merged, values, &Layer::Project(path.clone()));
@@ -139,6 +142,7 @@ pub(super) fn over_shipped(values: Value) -> Result<Merged, ConfigError> {
         values: shape::read(SHIPPED, "the shipped settings", &file::shape()?)?,
         origins: Origins::default(),
         untrusted: Vec::new(),
+        doubt: None,
         project: None,
     };
     over(&mut merged.values, values);

@@ -4,6 +4,7 @@
 //! ledger lies with the person's state, out of a project's reach. It does not ask; it keeps answers.
 
 use super::project::{Project, digest};
+use crate::texts::Texts;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
@@ -47,6 +48,31 @@ pub enum Standing {
     Unasked,
 }
 
+/// Why a file of a project is not trusted as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Doubt {
+    /// The person was not asked about the project.
+    Unasked,
+    /// The person said no.
+    Declined,
+    /// It changed since it was trusted.
+    Changed,
+    /// The project was trusted before it was there.
+    New,
+}
+
+impl Doubt {
+    /// The reason for a person.
+    pub fn told(self, texts: &Texts) -> &'static str {
+        match self {
+            Self::Unasked => texts.trust.unasked,
+            Self::Declined => texts.trust.declined,
+            Self::Changed => texts.trust.changed,
+            Self::New => texts.trust.came,
+        }
+    }
+}
+
 /// A project with what is known of it.
 #[derive(Debug, Clone, Default)]
 pub struct Trust {
@@ -71,6 +97,25 @@ impl Trust {
                 Answer::Declined => Standing::Declined,
             },
             _ => Standing::Unasked,
+        }
+    }
+
+    /// Why a file with these bytes is not trusted, if it is not.
+    pub fn doubt(&self, path: &Path, bytes: &[u8]) -> Option<Doubt> {
+        (!self.covers(path, bytes)).then(|| self.why(self.project.name(path).as_deref()))
+    }
+
+    /// Why a file of this name is not trusted as it was found, if it is not.
+    pub fn doubt_of(&self, name: &str) -> Option<Doubt> {
+        self.untrusted().contains(&name).then(|| self.why(Some(name)))
+    }
+
+    fn why(&self, name: Option<&str>) -> Doubt {
+        match &self.record {
+            None => Doubt::Unasked,
+            Some(record) if record.answer == Answer::Declined => Doubt::Declined,
+            Some(record) if name.is_some_and(|name| record.files.contains_key(name)) => Doubt::Changed,
+            Some(_) => Doubt::New,
         }
     }
 

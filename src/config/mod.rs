@@ -19,7 +19,7 @@ mod trust;
 pub use error::ConfigError;
 pub use file::{find_project, read_file, template, user_file, write_template};
 pub use layers::{Flag, Layer, Origins, Sources};
-pub use ledger::{Answer, Ledger, Record, Standing, Trust};
+pub use ledger::{Answer, Doubt, Ledger, Record, Standing, Trust};
 pub use project::Project;
 pub use set::set;
 pub use show::{With, changed, show};
@@ -132,6 +132,8 @@ pub struct Loaded {
     pub values: Value,
     /// Keys of an untrusted project file that were left out.
     pub untrusted: Vec<String>,
+    /// Why that file is not trusted.
+    pub doubt: Option<Doubt>,
     /// Keys that were set and have no effect yet.
     pub not_built: Vec<String>,
     /// The project's file, where there is one.
@@ -143,7 +145,9 @@ impl Loaded {
     pub fn notices(&self, texts: &Texts) -> Vec<String> {
         let mut notices = Vec::new();
         if let (false, Some(project)) = (self.untrusted.is_empty(), &self.project) {
-            let values = [("file", project.display().to_string()), ("keys", self.untrusted.join(", "))];
+            let why = self.doubt.map_or("", |doubt| doubt.told(texts)).to_owned();
+            let (file, keys) = (project.display().to_string(), self.untrusted.join(", "));
+            let values = [("file", file), ("keys", keys), ("why", why)];
             notices.push(fill(
                 texts.trust.untrusted_settings,
                 &values.each_ref().map(|(name, value)| (*name, value.as_str())),
@@ -167,6 +171,7 @@ pub fn load(sources: &Sources) -> Result<Loaded, ConfigError> {
         origins: merged.origins,
         values: merged.values,
         untrusted: merged.untrusted,
+        doubt: merged.doubt,
         project: merged.project,
     })
 }

@@ -5,11 +5,13 @@
 //! the person's own setting, or found in a project that they trust.
 
 use super::{Report, Session};
+use crate::approve::{self, decide};
 use crate::ending::Ending;
 use crate::event::Usage;
 use crate::message::{Message, Outcome, Part, Role, ToolCall};
 use crate::query::{Reply, State};
 use crate::texts::fill;
+use crate::tool::Effect;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fs;
@@ -105,6 +107,9 @@ impl Session {
             return if rounds.failed > 0 { self.given_up(&command) } else { Checked::Fine };
         }
         rounds.edits = report.files.len();
+        if decide(self.parts.mode, Effect::Runs) == approve::Answer::Ask {
+            self.notice(fill(texts.check_runs, &[("command", &command)]));
+        }
         let ran = self.run(&self.made(&command), cancel).await;
         report.commands += ran.commands;
         let Some(result) = ran.results.into_iter().next() else { return Checked::Fine };

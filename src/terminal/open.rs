@@ -4,7 +4,7 @@ use crate::cli::{ApprovalFlag, ChannelFlag, Flags, Switch};
 use crate::streams;
 use crate::surroundings::{self, Surroundings};
 use selfsmith_agent::approve::Rules;
-use selfsmith_agent::config::{self, ConfigError, Flag, Loaded, Sources, Standing, Trust};
+use selfsmith_agent::config::{self, ConfigError, Doubt, Flag, Loaded, Sources, Standing, Trust};
 use selfsmith_agent::ending::Ending;
 use selfsmith_agent::prompt::project::{self, Voice};
 use selfsmith_agent::query::client::ConnectionError;
@@ -34,13 +34,20 @@ impl Opened {
     pub fn notices(&self, texts: &Texts) -> Vec<String> {
         let mut notices = self.loaded.notices(texts);
         let notes = &self.around.told.notes;
-        let quoted: Vec<&str> =
-            notes.iter().filter(|notes| notes.voice == Voice::Quoted).map(|notes| notes.path.as_str()).collect();
+        let because = |file: &str, doubt: Option<Doubt>| match doubt {
+            Some(doubt) => fill(texts.trust.because, &[("file", file), ("why", doubt.told(texts))]),
+            None => file.to_owned(),
+        };
+        let quoted: Vec<String> = notes
+            .iter()
+            .filter(|notes| notes.voice == Voice::Quoted)
+            .map(|notes| because(&notes.path, self.trust.doubt_of(&notes.path)))
+            .collect();
         if !quoted.is_empty() {
             notices.push(fill(texts.trust.untrusted_notes, &[("files", &quoted.join(", "))]));
         }
-        let commands: Vec<&str> =
-            self.trust.untrusted().into_iter().filter(|name| name.contains(".selfsmith/commands/")).collect();
+        let commands = self.trust.untrusted().into_iter().filter(|name| name.contains(".selfsmith/commands/"));
+        let commands: Vec<String> = commands.map(|name| because(name, self.trust.doubt_of(name))).collect();
         if !commands.is_empty() {
             notices.push(fill(texts.trust.untrusted_commands, &[("files", &commands.join(", "))]));
         }

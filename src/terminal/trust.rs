@@ -7,7 +7,7 @@ use crate::person::{Nobody, person};
 use crate::repl::{Choice, Desk, Question, Reply};
 use crate::streams;
 use crate::surroundings::{self, Surroundings};
-use selfsmith_agent::config::{Answer, Standing, Trust, steering};
+use selfsmith_agent::config::{Answer, Doubt, Standing, Trust, steering};
 use selfsmith_agent::ending::Ending;
 use selfsmith_agent::session::check;
 use selfsmith_agent::texts::{Texts, fill};
@@ -136,7 +136,13 @@ fn contents<'a>(trust: &Trust, files: impl Iterator<Item = &'a str>, start: &Pat
 pub fn ask(desk: &Desk<'_>, trust: &Trust, flags: &Flags, surroundings: &Surroundings) -> Visit {
     let texts = surroundings.texts;
     let news = trust.news();
-    let mut lines: Vec<String> = news.iter().take(NAMED).map(|name| format!("  {}", clean(name))).collect();
+    let named = |name: &&str| match trust.doubt_of(name) {
+        Some(doubt @ (Doubt::Changed | Doubt::New)) => {
+            format!("  {}", fill(texts.trust.because, &[("file", &clean(name)), ("why", doubt.told(texts))]))
+        }
+        Some(Doubt::Unasked | Doubt::Declined) | None => format!("  {}", clean(name)),
+    };
+    let mut lines: Vec<String> = news.iter().take(NAMED).map(named).collect();
     if news.len() > NAMED {
         lines.push(format!("  {}", fill(texts.and_more, &[("count", &(news.len() - NAMED).to_string())])));
     }

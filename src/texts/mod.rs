@@ -50,6 +50,8 @@ pub struct Texts {
     pub maybe_unfinished: &'static str,
     /// The project's check holds; `{command}`.
     pub check_green: &'static str,
+    /// Before the question whether the project's check may run; `{command}`.
+    pub check_runs: &'static str,
     /// The project's check could not run; `{command}`.
     pub check_not_run: &'static str,
     /// The project's check fails and nothing more is done about it; `{command}`.

@@ -3,7 +3,17 @@
 /// Trust in a project.
 #[derive(Debug)]
 pub struct Trust {
-    /// A project's file says what it may not say before it is trusted; `{file}`, `{keys}`.
+    /// Why something is not trusted.
+    pub unasked: &'static str,
+    /// Why something is not trusted.
+    pub declined: &'static str,
+    /// Why something is not trusted.
+    pub changed: &'static str,
+    /// Why something is not trusted.
+    pub came: &'static str,
+    /// A file with the reason; `{file}`, `{why}`.
+    pub because: &'static str,
+    /// A project's file says what it may not say before it is trusted; `{file}`, `{keys}`, `{why}`.
     pub untrusted_settings: &'static str,
     /// Notes of an untrusted project are only quoted; `{files}`.
     pub untrusted_notes: &'static str,

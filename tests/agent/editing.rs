@@ -55,7 +55,7 @@ fn on_a_small_screen_the_palette_is_cut_and_follows_the_choice() {
 
 #[test]
 fn an_at_completes_names_of_files() {
-    let world = World::new(vec![says("Read.")]);
+    let world = World::new(vec![says("Read."), says("Read it.")]);
     for (name, text) in [("src/parser.rs", ""), ("src/printer.rs", ""), ("notes 1.md", ""), (".gitignore", "out\n")] {
         let path = world.work().join(name);
         std::fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");
@@ -72,6 +72,12 @@ fn an_at_completes_names_of_files() {
     terminal.sees_row("> look at @src/printer.rs @\"notes 1.md\"");
     terminal.press("\r");
     terminal.sees("Read.");
+    terminal.idle();
+    // A name that was typed whole is sent by one Enter.
+    terminal.press("and @src/parser.rs");
+    terminal.sees("› src/parser.rs");
+    terminal.press("\r");
+    terminal.sees("Read it.");
     terminal.leave();
 }
 

@@ -198,3 +198,17 @@ fn without_a_model_exec_and_doctor_say_what_asks_for_it() {
     let output = empty(&["setup"]);
     assert!(code(&output) == 2 && stderr(&output).contains("needs a terminal"), "{}", stderr(&output));
 }
+
+#[test]
+fn the_question_about_a_check_says_that_the_projects_own_code_would_run() {
+    let world = World::new(vec![says("<create path=\"a.txt\">x</create>"), says("<done>Made.</done>")])
+        .settings("checks: { command: 'true' }\n");
+    let mut terminal = Terminal::start(&world, TERM, SIZE, &["--channel", "text", "--approval", "auto-edit"]);
+    terminal.fresh();
+    terminal.press("make it\r");
+    let asked = terminal.sees("may bash run?");
+    assert!(asked.contains("it runs this project's own code"), "{asked}");
+    terminal.press("y\r");
+    terminal.sees("holds after the edits");
+    terminal.leave();
+}

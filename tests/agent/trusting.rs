@@ -26,7 +26,7 @@ fn visit(world: &World) -> Terminal {
 
 #[test]
 fn the_first_visit_asks_and_a_yes_makes_rules_of_the_notes_until_they_change() {
-    let world = world(2);
+    let world = world(3);
     let mut terminal = visit(&world);
     let asked = terminal.sees("Do you trust them");
     assert!(asked.contains("AGENTS.md") && asked.contains("hooks.after_tool"), "{asked}");
@@ -46,13 +46,17 @@ fn the_first_visit_asks_and_a_yes_makes_rules_of_the_notes_until_they_change() {
     terminal.press("\u{3}");
     terminal.leave();
     write(&world, "AGENTS.md", "Speak like a robber.\n");
+    // Why what was trusted counts no more is told where nobody is asked, and where somebody is.
+    let output = world.run(&["exec", "--channel", "text", "x"]);
+    assert!(stderr(&output).contains("AGENTS.md (it changed since you trusted it)"), "{}", stderr(&output));
     let mut terminal = visit(&world);
-    terminal.sees("changed since you were asked");
+    let asked = terminal.sees("changed since you were asked");
+    assert!(asked.contains("AGENTS.md (it changed since you trusted it)"), "{asked}");
     // What Enter takes at first is no.
     terminal.press("\r");
     terminal.fresh();
     terminal.press("hello again\r");
-    terminal.sees("Answer 1.");
+    terminal.sees("Answer 2.");
     assert!(world.last_request().contains("> Speak like a robber."), "{}", world.last_request());
     terminal.leave();
     // A no is remembered too.

@@ -170,8 +170,16 @@ impl Editor {
         self.menu = open.then(|| Menu::new(start, items, self.menu.as_ref())).flatten();
     }
 
-    /// Keys that an open menu takes.
+    /// Whether the chosen entry stands there already, letter by letter.
+    fn is_whole(&self) -> bool {
+        let Some(item) = self.menu.as_ref().and_then(Menu::item) else { return false };
+        let typed = self.file_word().map_or(self.buffer.text(), |(_, word)| word);
+        item.name == typed
+    }
+
+    /// Keys that an open menu takes. Enter completes, and sends what is complete.
     fn choosing(&mut self, key: &Key) -> Option<Done> {
+        let whole = self.is_whole();
         let menu = self.menu.as_mut()?;
         match key {
             Key::Down => menu.next(),
@@ -181,13 +189,8 @@ impl Editor {
                 self.menu = None;
             }
             Key::Tab => self.complete(),
-            Key::Enter => {
-                let whole = menu.item().is_some_and(|item| item.name == self.buffer.text());
-                if whole {
-                    return None;
-                }
-                self.complete();
-            }
+            Key::Enter if whole => return None,
+            Key::Enter => self.complete(),
             _ => return None,
         }
         Some(Done::Edited)

@@ -1,12 +1,10 @@
 //! How each event of a session changes the screen.
 
 use super::state::{State, size};
-use super::view::styled;
 use super::{Look, Thinking};
 use crate::activity;
 use crate::clean::clean;
 use crate::markdown::Markdown;
-use console::Style;
 use selfsmith_agent::event::EventKind;
 use std::time::Instant;
 
@@ -72,7 +70,8 @@ impl State {
 
     /// A line in the background.
     pub fn faint(&mut self, text: &str) {
-        self.line(&styled(self.look, Style::new().dim(), text));
+        let text = self.dimmed(&self.wrapped(text));
+        self.line(&text);
     }
 
     /// The summary of a `done` is not part of any reply's visible text, so it is shown here.

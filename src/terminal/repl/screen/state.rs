@@ -247,8 +247,14 @@ impl State {
 
     /// Print words for the person, broken between words where the screen is narrow.
     pub fn words_of_ours(&mut self, text: &str) {
+        let text = self.wrapped(text);
+        self.line(&text);
+    }
+
+    /// Lines that break between words where the screen is narrow.
+    pub(super) fn wrapped(&self, text: &str) -> String {
         if !self.awake {
-            return self.line(text);
+            return text.to_owned();
         }
         let columns = size().0;
         let rows = |line: &str| {
@@ -256,8 +262,7 @@ impl State {
             let words = wrap(line.trim_start_matches(' '), columns.saturating_sub(blanks.len()));
             words.into_iter().map(|row| format!("{blanks}{row}\n")).collect::<String>()
         };
-        let text: String = text.lines().map(rows).collect();
-        self.line(&text);
+        text.lines().map(rows).collect()
     }
 
     /// Show what was sent.

@@ -130,6 +130,9 @@ fn names_of_files_are_offered_after_an_at_and_put_in() {
     editor.key(Key::Tab, 20);
     assert_eq!(editor.buffer().text(), "see @\"main file.rs\" ");
     press(&mut editor, "@su");
-    editor.key(Key::Tab, 20);
+    editor.key(Key::Enter, 20);
     assert_eq!(editor.buffer().text(), "see @\"main file.rs\" @sub/");
+    // The folder is complete: there is nothing for another Enter to complete.
+    let sent = editor.key(Key::Enter, 20);
+    assert!(matches!(sent, Done::Submit(sent) if sent.text == "see @\"main file.rs\" @sub/"));
 }
