@@ -159,11 +159,14 @@ impl Session {
     pub fn set_model(&mut self, model: Box<dyn Model>, system: String) -> Result<(), LogError> {
         self.parts.model = Arc::from(model);
         (self.settled, self.most_seen) = (0, None);
-        if self.parts.system != system {
-            self.parts.system = system;
-            self.replace_system()?;
-        }
-        Ok(())
+        let same = self.beginning() == system;
+        self.parts.system = system;
+        if same { Ok(()) } else { self.replace_system() }
+    }
+
+    /// The system prompt that requests begin with: of a session that goes on, as it was recorded.
+    pub fn beginning(&self) -> String {
+        self.messages.first().map(Message::plain_text).unwrap_or_default()
     }
 
     /// Take a prompt to its end. Ends early, and properly, when `cancel` fires.

@@ -212,3 +212,14 @@ fn the_question_about_a_check_says_that_the_projects_own_code_would_run() {
     terminal.sees("holds after the edits");
     terminal.leave();
 }
+
+#[test]
+fn a_session_that_goes_on_begins_as_recorded_until_a_reload() {
+    let world = World::new(vec![says("One."), says("Two."), says("Three.")]);
+    world.run(&["exec", "--channel", "text", "first"]);
+    std::fs::write(world.work().join("AGENTS.md"), "Speak like a pirate.\n").expect("a file");
+    let text = piped(&world, &["--continue", "--channel", "text"], "second\n");
+    assert!(text.contains("Two.") && !world.last_request().contains("pirate"), "{text}");
+    let text = piped(&world, &["--continue", "--channel", "text"], "/reload\nthird\n");
+    assert!(text.contains("Three.") && world.last_request().contains("> Speak like a pirate."), "{text}");
+}

@@ -93,7 +93,7 @@ impl Home<'_> {
         let parts = session.parts();
         let made =
             wire::another_model(&choices, &self.around, &parts.specs).map_err(|error| kept(self.told(&error)))?;
-        let same = made.1 == parts.system && made.0.channel() == parts.model.channel();
+        let same = made.1 == session.beginning() && made.0.channel() == parts.model.channel();
         session.take(anew);
         if changed.iter().any(|key| key == "tools.approval") {
             session.set_mode(choices.mode);
