@@ -29,6 +29,8 @@ pub fn show(loaded: &Loaded, with: With) -> String {
         let value = match value {
             Value::Mapping(_) => "{}".to_owned(),
             Value::Null => "null".to_owned(),
+            // A list in one line, which is YAML too.
+            Value::Sequence(list) => serde_json::to_string(list).unwrap_or_default(),
             other => serde_yaml::to_string(other).unwrap_or_default().trim_end().to_owned(),
         };
         out.push_str(&format!("{key}: {value}"));

@@ -71,6 +71,8 @@ pub fn redone(report: &Report, texts: &Texts) -> Vec<String> {
 
 fn paths(report: &Report, first: &str, texts: &Texts) -> Vec<String> {
     let counts = [("turns", report.turns.len().to_string()), ("count", report.restored.len().to_string())];
+    let already = report.restored.is_empty() && report.left.is_empty() && first == texts.undo_done;
+    let first = if already { texts.undo_done_already } else { first };
     let mut lines = vec![fill(first, &counts.each_ref().map(|(name, value)| (*name, value.as_str())))];
     for (path, did) in &report.restored {
         let text = match did {

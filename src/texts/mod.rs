@@ -180,6 +180,8 @@ pub struct Texts {
     pub redo_nothing: &'static str,
     /// `undo --redo`; `{turns}`, `{count}`.
     pub redo_done: &'static str,
+    /// `undo` where everything was put back before; `{turns}`.
+    pub undo_done_already: &'static str,
     /// A path of `undo`; `{path}`.
     pub undo_restored: &'static str,
     /// A path of `undo`; `{path}`.

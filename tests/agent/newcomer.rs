@@ -223,3 +223,15 @@ fn a_session_that_goes_on_begins_as_recorded_until_a_reload() {
     let text = piped(&world, &["--continue", "--channel", "text"], "/reload\nthird\n");
     assert!(text.contains("Three.") && world.last_request().contains("> Speak like a pirate."), "{text}");
 }
+
+#[test]
+fn a_bare_exit_leaves_and_a_list_among_the_settings_has_one_line() {
+    let world = World::new(vec![]).settings("cli:\n  bell: false\n");
+    let text = piped(&world, &[], "/config model.images\n/config cli.bell\nexit\nnever read\n");
+    assert!(text.contains("model.images: [\"gpt-4o*\",") && text.contains("\"gemma-3*\"]\n"), "{text}");
+    assert!(
+        text.lines().any(|line| line.starts_with("cli.bell: false  # ") && line.ends_with("config.yaml")),
+        "{text}"
+    );
+    assert_eq!(world.prompts(), Vec::<String>::new());
+}

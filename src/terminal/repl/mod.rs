@@ -52,6 +52,9 @@ use watch::{News, Watch};
 /// A Ctrl-C that stopped the work and another this soon after it are twice: the second leaves.
 const TWICE: Duration = Duration::from_secs(2);
 
+/// What people type to leave, out of habit; nobody asks a model that.
+const LEAVING: &[&str] = &["exit", "quit", ":q"];
+
 /// What the REPL works with.
 pub struct Repl<'a> {
     /// The session.
@@ -151,6 +154,9 @@ impl<'a> Repl<'a> {
         }
         if commands::is_command(text) {
             return self.command(text);
+        }
+        if LEAVING.contains(&text) && submission.images.is_empty() {
+            return Goes::Away;
         }
         let mut images = submission.images.clone();
         images.extend(external::named(text, self.home.root()));

@@ -7,8 +7,8 @@
 mod asking;
 mod events;
 mod output;
-mod shown;
 mod said;
+mod shown;
 mod state;
 mod typewriter;
 mod view;
