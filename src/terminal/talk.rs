@@ -78,7 +78,8 @@ fn opened(
     }
     let choices = RefCell::new(choices);
     let (loaded, waiting) = (RefCell::new(loaded), RefCell::new(None));
-    let home = Home { flags, surroundings, choices, around, loaded, waiting, screen: desk.screen.clone() };
+    let notes = RefCell::new(around.told.notes.clone());
+    let home = Home { flags, surroundings, choices, around, notes, loaded, waiting, screen: desk.screen.clone() };
     Ok(Repl::new(session, desk, home, texts).run())
 }
 

@@ -16,7 +16,7 @@ pub static EN: Texts = Texts {
     reloaded_later: "edited settings hold from the next start on: {keys}",
     not_reloaded: "what was edited is not used, everything stays as it was: {why}",
     beginning_waits: "what was edited changes how requests begin, so it waits for the next compaction (/reload takes it now; the provider's cache is cold then)",
-    all_taken: "settings and prompts are as on disk now",
+    all_taken: "settings, prompts and the project's notes are as on disk now",
     unwritable_stdout: "could not write to standard output: {error}; not all of the answer is there",
     torn_line_dropped: "the record's last line was torn ({bytes} bytes) and was dropped; everything before it is here",
     unusual_finish: "the provider ended the reply with \"{finish}\"",
@@ -205,7 +205,7 @@ pub static EN: Texts = Texts {
     open_keys: "{file} can be read by others, so it is not used: chmod 600 it",
     about: About {
         fork: "go on in a copy of this session",
-        reload: "take edited settings and prompts now",
+        reload: "take edited settings, prompts and project notes now",
         undo: "take back the last prompt's changes; again goes further back (--all, --redo)",
         clear: "forget the conversation (its record stays on disk)",
         compact: "replace the older part by a summary; words say what it should heed",

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 const TERM: &str = "xterm-256color";
-const SIZE: (u16, u16) = (80, 40);
+const SIZE: (u16, u16) = (120, 40);
 
 /// What the REPL says to lines from a pipe.
 fn piped(world: &World, arguments: &[&str], input: &str) -> String {
@@ -234,4 +234,13 @@ fn a_bare_exit_leaves_and_a_list_among_the_settings_has_one_line() {
         "{text}"
     );
     assert_eq!(world.prompts(), Vec::<String>::new());
+}
+
+#[test]
+fn a_reload_takes_the_projects_notes_as_they_are_now() {
+    let world = World::new(vec![says("One."), says("Two.")]);
+    let lines = "first\n!echo 'Speak like a pirate.' > AGENTS.md\n/reload\nsecond\n";
+    let text = piped(&world, &["--channel", "text"], lines);
+    assert!(text.contains("AGENTS.md (you were not asked about it yet)"), "{text}");
+    assert!(text.contains("Two.") && world.last_request().contains("> Speak like a pirate."), "{text}");
 }

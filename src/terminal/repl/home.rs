@@ -6,6 +6,7 @@ use crate::cli::Flags;
 use crate::open;
 use crate::surroundings::Surroundings;
 use selfsmith_agent::config::{self, Layer, Loaded, With};
+use selfsmith_agent::prompt::{self, project::Notes};
 use selfsmith_agent::query::settings::Effort;
 use selfsmith_agent::redact::Redactor;
 use selfsmith_agent::session::{self, Listed, Session};
@@ -30,6 +31,8 @@ pub struct Home<'a> {
     pub choices: RefCell<Choices>,
     /// What the library is told of the surroundings.
     pub around: Around,
+    /// The project's notes for agents, as they were taken last.
+    pub notes: RefCell<Vec<Notes>>,
     /// The settings that are in force.
     pub loaded: RefCell<Loaded>,
     /// A model and a beginning that wait for a cold cache.
@@ -65,10 +68,26 @@ impl Home<'_> {
 
     /// Another model; what it was made of counts from now on.
     fn made(&self, choices: Choices, session: &Session) -> Result<WithPrompt, String> {
-        let made = wire::another_model(&choices, &self.around, &session.parts().specs);
+        let made = wire::another_model(&choices, &self.around_now(), &session.parts().specs);
         let made = made.map_err(|error| self.told(&error))?;
         *self.choices.borrow_mut() = choices;
         Ok(made)
+    }
+
+    /// What the library is told of the surroundings, with the project's notes as they were taken last.
+    fn around_now(&self) -> Around {
+        let told = prompt::Surroundings { notes: self.notes.borrow().clone(), ..self.around.told.clone() };
+        Around { told, ..self.surroundings.around(self.root()) }
+    }
+
+    /// Takes the project's notes as they are on disk now, for whenever requests begin anew; what there is to know of that.
+    pub fn take_notes(&self) -> Result<Vec<String>, String> {
+        let texts = self.surroundings.texts;
+        let opened = open::open(self.flags, self.surroundings)
+            .map_err(|refusal| fill(texts.not_reloaded, &[("why", &refusal.text)]))?;
+        let said = opened.notices(texts);
+        *self.notes.borrow_mut() = opened.around.told.notes;
+        Ok(said)
     }
 
     /// Takes settings and prompts as they are on disk now; what changed, in words, or nothing. Where something is wrong with
@@ -92,7 +111,7 @@ impl Home<'_> {
         let anew = wire::anew(&choices, &self.around).map_err(|error| kept(self.told(&error)))?;
         let parts = session.parts();
         let made =
-            wire::another_model(&choices, &self.around, &parts.specs).map_err(|error| kept(self.told(&error)))?;
+            wire::another_model(&choices, &self.around_now(), &parts.specs).map_err(|error| kept(self.told(&error)))?;
         let same = made.1 == session.beginning() && made.0.channel() == parts.model.channel();
         session.take(anew);
         if changed.iter().any(|key| key == "tools.approval") {
