@@ -154,7 +154,9 @@ impl LogError {
             Self::InUse { .. } => "end the other program, or start a new session",
             Self::Broken { .. } => "correct that line or start a new session; the file is left as it is",
             Self::Newer { .. } => "use the program that wrote it, or start a new session; the file is left as it is",
-            Self::Missing { .. } => "start a new session, or look at the folder for the ids that exist",
+            Self::Missing { .. } => {
+                "start a new session; `selfsmith-agent sessions` lists those of this folder, with --all those of every folder"
+            }
         }
     }
 }

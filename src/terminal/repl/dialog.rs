@@ -164,6 +164,8 @@ impl Dialog {
             (Words::Filter, None) => return Open::Yes,
             (Words::Secret, _) | (Words::Either, None) => Reply::Said(typed),
             (Words::Answer, Some(n)) if typed.trim().is_empty() => Reply::Chosen(n),
+            // A stray Enter is no answer.
+            (Words::Answer, None) if typed.trim().is_empty() && !self.question.choices.is_empty() => return Open::Yes,
             (Words::Answer, _) => self.question.understand(&typed),
         };
         self.answer(reply, Open::No)
@@ -244,7 +246,9 @@ mod tests {
     fn words_of_a_choice_mean_it_and_other_words_are_an_answer() {
         assert_eq!(answered(permission(), typed("Y\n")), Reply::Chosen(0));
         assert_eq!(answered(permission(), typed("use mv\n")), Reply::Said("use mv".to_owned()));
-        assert_eq!(answered(permission(), typed("\n")), Reply::Said(String::new()));
+        // Enter alone answers nothing where there is something to choose.
+        assert_eq!(answered(permission(), typed("\nuse mv\n")), Reply::Said("use mv".to_owned()));
+        assert_eq!(answered(Question::line("what?", Words::Answer), typed("\n")), Reply::Said(String::new()));
         assert_eq!(answered(permission(), vec![Key::Down, Key::Down, Key::Enter]), Reply::Chosen(1));
         assert_eq!(answered(permission(), vec![Key::Escape]), Reply::Cancelled);
     }
