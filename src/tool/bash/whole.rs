@@ -3,6 +3,7 @@
 //! The files lie in a temporary folder that only the person can enter and that goes with the session; one whose process
 //! died is removed by a later one. Bounded: of a long output the beginning and the end are kept, and that is said.
 
+use crate::edit::pin::Pin;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -82,7 +83,8 @@ impl Outputs {
 }
 
 fn made() -> Option<Folder> {
-    let folder = tempfile::Builder::new().prefix(PREFIX).tempdir().ok()?;
+    let temporary = fs::canonicalize(tempfile::env::temp_dir()).ok()?;
+    let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(temporary).ok()?;
     // It has its name only once it is locked, so that nobody takes the folder for one that was left behind.
     let unnamed = folder.path().join("unlocked");
     let lock = new_file(&unnamed)?;
@@ -91,8 +93,10 @@ fn made() -> Option<Folder> {
     Some(Folder::Made { folder, _lock: lock })
 }
 
+/// Commands may write beside the folder, and could put a link in its place.
 fn new_file(path: &Path) -> Option<File> {
-    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).ok()
+    let pin = Pin::of(path).ok()?;
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(pin.path()).ok()
 }
 
 /// Remove what processes that died left behind in the folder for temporary files.
@@ -174,7 +178,8 @@ impl Whole {
             let path = path.with_extension("end.txt");
             let (path, mut file, mut written) = match self.tail.take() {
                 Some((path, _, written)) if written >= self.bounds.tail => {
-                    fs::rename(&path, before(&path)).ok()?;
+                    let pin = Pin::of(&path).ok()?;
+                    fs::rename(pin.path(), before(&pin.path())).ok()?;
                     self.before = Some(written);
                     (path.clone(), new_file(&path)?, 0)
                 }
@@ -215,6 +220,24 @@ mod tests {
         let folder = path.parent().expect("a folder").to_owned();
         drop(outputs);
         assert!(!folder.exists());
+    }
+
+    #[test]
+    fn a_link_in_the_folders_place_leads_nothing_elsewhere() {
+        let (outputs, elsewhere) = (Outputs::default(), tempfile::tempdir().expect("a folder"));
+        let long = || {
+            let mut whole = Whole::new(1);
+            whole.push(b"long", &outputs);
+            whole.head.map(|(path, _)| path)
+        };
+        let folder = long().expect("a file").parent().expect("a folder").to_owned();
+        let moved = folder.with_extension("moved");
+        fs::rename(&folder, &moved).expect("it is ours");
+        std::os::unix::fs::symlink(elsewhere.path(), &folder).expect("it is ours");
+        assert_eq!(long(), None);
+        assert_eq!(elsewhere.path().read_dir().expect("it is ours").count(), 0);
+        drop(outputs);
+        fs::remove_dir_all(moved).expect("it is ours");
     }
 
     #[test]
