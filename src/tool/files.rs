@@ -1,6 +1,7 @@
 //! What the file tools share: the workspace, what was seen of which file, and how they say that something failed.
 
 use super::compiler::Compiler;
+use super::guard::own_folders;
 use super::past::Past;
 use super::paths::{Letters, PathError, Place, Purpose, Workspace};
 use super::{Answer, Surroundings};
@@ -80,6 +81,7 @@ impl Files {
     }
 
     fn of(workspace: Workspace, surroundings: &Surroundings) -> Arc<Self> {
+        let workspace = workspace.with_own(own_folders(&surroundings.environment));
         let journal = surroundings.journal.clone();
         let (seen, past) = (Mutex::default(), Mutex::default());
         let compiler = Compiler::new(surroundings);

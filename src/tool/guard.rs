@@ -6,6 +6,7 @@
 use ignore::WalkBuilder;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::collections::HashSet;
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
@@ -35,6 +36,7 @@ pub enum Touch {
 #[derive(Debug)]
 pub struct Guard {
     root: PathBuf,
+    own: Vec<PathBuf>,
     listed: Listed,
     /// Device and inode of what is guarded against reading; found where first asked for. None: there is too much to know.
     inodes: OnceLock<Option<HashSet<(u64, u64)>>>,
@@ -45,9 +47,9 @@ pub struct Guard {
 pub struct Guards(Vec<Guard>);
 
 impl Guards {
-    /// For folders, links resolved; the first that holds a place decides about it.
-    pub fn new(roots: impl IntoIterator<Item = PathBuf>) -> Self {
-        Self(roots.into_iter().map(|root| Guard::new(&root)).collect())
+    /// For folders, links resolved; the first that holds a place decides about it. `own`: this program's ([`own_folders`]).
+    pub fn new(roots: impl IntoIterator<Item = PathBuf>, own: &[PathBuf]) -> Self {
+        Self(roots.into_iter().map(|root| Guard { own: own.to_owned(), ..Guard::new(&root) }).collect())
     }
 
     /// The guard that a place is under, and the place relative to its folder; None: the place is in none of them.
@@ -67,7 +69,7 @@ enum Listed {
 impl Guard {
     /// For a workspace, links resolved.
     pub fn new(root: &Path) -> Self {
-        Self { root: root.to_owned(), listed: listed(root), inodes: OnceLock::new() }
+        Self { root: root.to_owned(), own: Vec::new(), listed: listed(root), inodes: OnceLock::new() }
     }
 
     /// Why a path is guarded, as the end of a sentence; None where it is free.
@@ -125,6 +127,10 @@ impl Guard {
         if touch == Touch::Writes && names.first().is_some_and(|name| name == ".selfsmith" || name == IGNORE_FILE) {
             return Some("it holds this program's own settings, which the person changes");
         }
+        let absolute = self.root.join(relative);
+        if self.own.iter().any(|folder| absolute.starts_with(folder)) {
+            return Some("it is this program's own, with the person's settings, keys and sessions");
+        }
         if is_secret(&names) {
             return Some("it looks like a file of secrets");
         }
@@ -141,6 +147,25 @@ impl Guard {
             }
         }
     }
+}
+
+/// Where this program keeps the person's settings and keys, sessions and data, whether or not that exists yet; settings
+/// first. Links are resolved as far as there is something.
+pub fn own_folders(environment: &[(OsString, OsString)]) -> Vec<PathBuf> {
+    let absolute = |wanted: &str| {
+        let value = environment.iter().find(|(name, _)| name == wanted).map(|(_, value)| PathBuf::from(value));
+        value.filter(|path| path.is_absolute())
+    };
+    let places =
+        [("XDG_CONFIG_HOME", ".config"), ("XDG_STATE_HOME", ".local/state"), ("XDG_DATA_HOME", ".local/share")];
+    let folder = |(name, usual): (&str, &str)| absolute(name).or_else(|| Some(absolute("HOME")?.join(usual)));
+    places.into_iter().filter_map(folder).map(|folder| resolved(&folder).join("selfsmith")).collect()
+}
+
+fn resolved(path: &Path) -> PathBuf {
+    let there = path.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
+    let Some((above, real)) = there else { return path.to_owned() };
+    path.strip_prefix(above).map_or_else(|_| path.to_owned(), |rest| real.join(rest))
 }
 
 /// Whether a path's parts, in lower case, are those of a file of secrets.
@@ -199,6 +224,23 @@ mod tests {
             assert!(!guarded_by_name(path, Touch::Reads), "{path}");
         }
         assert!(guarded_by_name(".selfsmith/config.yaml", Touch::Writes));
+    }
+
+    #[test]
+    fn this_programs_own_folders_are_guarded_where_the_home_folder_is_the_workspace() {
+        let home = tempfile::tempdir().expect("a folder");
+        let real = home.path().canonicalize().expect("it is there");
+        let environment =
+            [("HOME".into(), real.clone().into()), ("XDG_STATE_HOME".into(), real.join("state").into_os_string())];
+        let guards = Guards::new([real.clone()], &own_folders(&environment));
+        let why = |name: &str| {
+            let path = real.join(name);
+            guards.of(&path).is_some_and(|(guard, relative)| guard.why(relative, Touch::Writes).is_some())
+        };
+        for name in [".config/selfsmith/config.yaml", "state/selfsmith/sessions/x", ".local/share/selfsmith/y"] {
+            assert!(why(name), "{name}");
+        }
+        assert!(!why(".config/other") && !why(".local/state/selfsmith/x"));
     }
 
     #[test]

@@ -61,19 +61,32 @@ pub struct Workspace {
     root: PathBuf,
     letters: Letters,
     more: More,
+    own: Vec<PathBuf>,
 }
 
 impl Workspace {
     /// Of this root; links in it are resolved here once more.
     pub fn new(root: &Path) -> Self {
         let letters = if cfg!(any(target_os = "macos", windows)) { Letters::Untold } else { Letters::Told };
-        Self { root: fs::canonicalize(root).unwrap_or_else(|_| root.to_owned()), letters, more: More::default() }
+        Self {
+            root: fs::canonicalize(root).unwrap_or_else(|_| root.to_owned()),
+            letters,
+            more: More::default(),
+            own: Vec::new(),
+        }
     }
 
     /// The same with these folders beside the root.
     #[must_use]
     pub fn with_more(mut self, more: &More) -> Self {
         self.more = more.clone();
+        self
+    }
+
+    /// The same, with folders of this program's own that may lie in it.
+    #[must_use]
+    pub fn with_own(mut self, own: Vec<PathBuf>) -> Self {
+        self.own = own;
         self
     }
 
@@ -126,7 +139,7 @@ impl Workspace {
 
     /// What is guarded at present, in the root and in the folders beside it.
     pub fn guard(&self) -> Guards {
-        Guards::new(std::iter::once(self.root.clone()).chain(self.more.all()))
+        Guards::new(std::iter::once(self.root.clone()).chain(self.more.all()), &self.own)
     }
 
     /// Whether tools may read a place below the root at all.
