@@ -7,6 +7,7 @@
 mod command;
 mod jobs;
 mod legacy;
+mod repositories;
 mod screen;
 mod walls;
 mod whole;
@@ -30,6 +31,9 @@ pub use whole::sweep;
 
 /// Files that are named as changed.
 const MAX_NAMED: usize = 12;
+
+/// In a result's detail: what missing walls leave open, once a session.
+pub const OPEN: &str = "open";
 
 /// What becomes of a command whose time is over, where the call gave no time of its own.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -155,7 +159,11 @@ impl Bash {
         }
         text.push_str(&outdated(self.files.as_deref()));
         let answer = if ran.end.success() { Answer::done(text) } else { Answer::failed(text) };
-        answer.with_detail(ran.facts())
+        let mut facts = ran.facts();
+        if let (Some(open), Value::Object(facts)) = (self.shell().open(ran), &mut facts) {
+            facts.insert(OPEN.to_owned(), open.into());
+        }
+        answer.with_detail(facts)
     }
 
     /// Its time is over: it goes on as a job. That is no success yet, so that a `done` beside it does not count.

@@ -90,13 +90,30 @@ pub struct Workspace {
     /// Paths below them that may not (`.git/hooks`, `.git/config`). One that does not exist is made as an empty folder
     /// for the time of the run.
     pub protected: Vec<PathBuf>,
+    /// Files below them that may not be written either, and, where there is none, what stands there for the time of the
+    /// run.
+    #[serde(default)]
+    pub files: Vec<ProtectedFile>,
     /// Files and folders that cannot even be read (keys); what does not exist is passed over.
     pub hidden: Vec<PathBuf>,
+    /// Folders in which UNIX sockets of the machine stay reachable; elsewhere those are covered that exist when the program
+    /// starts, the first 512. Without the network, sockets that other jobs made are not the machine's.
+    #[serde(default)]
+    pub sockets: Vec<PathBuf>,
     /// Whether the network outside of this machine's loopback may be reached.
     pub network: bool,
     /// Without the network: the loopback to share with other jobs (see [`crate::Loopback`]); none: one of its own.
     #[serde(default)]
     pub loopback: Option<i32>,
+}
+
+/// A file that may be neither written nor made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProtectedFile {
+    /// Where.
+    pub path: PathBuf,
+    /// What stands there where it does not exist: something that changes nothing for whoever reads it.
+    pub text: String,
 }
 
 /// What stands around a child.

@@ -56,7 +56,7 @@ impl Probe {
 
 /// Tries each wall, in real rooms; costs some tens of milliseconds.
 pub fn probe() -> Probe {
-    let nested = Path::new(MARKER).exists();
+    let nested = in_room();
     let inside = outcome(&room(Vec::new()));
     let overlay = overlay_room().map_or_else(|error| vec![missing(Wall::Overlay, error)], |job| outcome(&job.0));
     let shell = outcome(&job(Walls::Workspace(Workspace::default())));
@@ -75,6 +75,51 @@ pub fn probe() -> Probe {
         landlock_abi: landlock::version(),
         nested,
     }
+}
+
+/// Whether this process lives in a room itself; its commands are then kept by that room too.
+pub fn in_room() -> bool {
+    Path::new(MARKER).exists()
+}
+
+/// Tries the walls of the agent's shell ([`Workspace`]), in a folder of its own: each by itself, because there the one
+/// stands without the other.
+///
+/// # Errors
+/// Where there is no place for that folder.
+pub fn probe_workspace() -> std::io::Result<Vec<WallState>> {
+    const OWN: [Wall; 7] = [
+        Wall::UserNamespace,
+        Wall::NetNamespace,
+        Wall::IpcNamespace,
+        Wall::MountNamespace,
+        Wall::UserDrop,
+        Wall::Landlock,
+        Wall::Seccomp,
+    ];
+    let folder = tempfile::tempdir()?;
+    let [open, closed, secret] = ["open", "open/closed", "secret"].map(|name| folder.path().join(name));
+    for path in [&open, &closed, &secret] {
+        std::fs::create_dir(path)?;
+    }
+    let walls =
+        Workspace { writable: vec![open], protected: vec![closed], hidden: vec![secret], ..Workspace::default() };
+    let found = outcome(&job(Walls::Workspace(walls)));
+    Ok(OWN.into_iter().map(|wall| judge_alone(wall, &found, in_room())).collect())
+}
+
+/// As [`judge`], for walls of which none is the reason for another.
+fn judge_alone(wall: Wall, found: &[MissingWall], nested: bool) -> WallState {
+    let own: Vec<&str> = found.iter().filter(|one| one.wall == wall).map(|one| one.why.as_str()).collect();
+    let mounts = wall == Wall::MountNamespace && found.iter().any(|one| one.wall == Wall::UserNamespace);
+    let missing = !own.is_empty() || mounts;
+    let outer = nested && !matches!(wall, Wall::Landlock | Wall::Seccomp);
+    let why = match (missing, outer) {
+        (true, true) => "given by the outer room".to_owned(),
+        (true, false) if mounts => "there is no user namespace, and this program is not root".to_owned(),
+        _ => own.join("; "),
+    };
+    WallState { wall, holds: !missing || outer, why }
 }
 
 fn private_files() -> std::io::Result<PrivateFiles> {
@@ -163,6 +208,15 @@ mod tests {
         assert!(holds(Wall::UserNamespace));
         assert!(!holds(Wall::NetNamespace));
         assert!(!holds(Wall::MountNamespace));
+    }
+
+    #[test]
+    fn the_shells_walls_stand_one_without_the_other() {
+        let found = [missing(Wall::UserNamespace, "no")];
+        let state = |wall| judge_alone(wall, &found, false);
+        assert!(!state(Wall::UserNamespace).holds && !state(Wall::MountNamespace).holds);
+        assert!(state(Wall::Landlock).holds && state(Wall::Seccomp).holds);
+        assert!(judge_alone(Wall::MountNamespace, &found, true).holds);
     }
 
     #[test]

@@ -56,6 +56,24 @@ impl Wall {
         }
     }
 
+    /// What is open to the agent's commands where it is missing, as a sentence without its stop.
+    pub fn open_without(self) -> &'static str {
+        match self {
+            Self::UserNamespace | Self::MountNamespace => {
+                "commands can change .git/hooks, .git/config, .selfsmith and the modes of files elsewhere, read keys \
+                 (~/.ssh), and reach sockets of other programs"
+            }
+            Self::NetNamespace => "nothing: commands have no internet sockets at all, not even for loopback",
+            Self::IpcNamespace => "commands reach shared memory of other programs",
+            Self::PidNamespace | Self::Overlay => "nothing: commands do not stand behind it",
+            Self::UserDrop => "commands keep powers that this program has",
+            Self::Landlock => {
+                "commands can signal other programs and, where mounts do not stop them, write outside of the workspace"
+            }
+            Self::Seccomp => "commands can open sockets of every kind and change limits of other programs",
+        }
+    }
+
     /// What can be done where it is missing.
     pub fn hint(self) -> &'static str {
         match self {

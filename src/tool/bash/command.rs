@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use std::error::Error;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -78,10 +79,11 @@ const PROCESSES: u64 = 4096;
 /// Raw bytes kept of each stream, before progress lines are folded away.
 const RAW: usize = 512 * 1024;
 /// What the walls look like from inside.
-const SIGNS: [&str; 7] = [
+const SIGNS: [&str; 8] = [
     "Permission denied",
     "Read-only file system",
     "Operation not permitted",
+    "Device or resource busy",
     "Network is unreachable",
     "Could not resolve host",
     "Temporary failure in name resolution",
@@ -100,6 +102,9 @@ struct Inner {
     more: More,
     /// Made with the first background job, so that later commands can ask the server that it is.
     loopback: OnceLock<Option<Loopback>>,
+    nested: walls::Nested,
+    /// Whether it was said what of the walls is missing.
+    told: AtomicBool,
 }
 
 /// What came of a command.
@@ -134,6 +139,8 @@ impl Shell {
             environment: surroundings.environment.clone(),
             more: surroundings.more.clone(),
             loopback: OnceLock::new(),
+            nested: walls::Nested::default(),
+            told: AtomicBool::new(false),
         }))
     }
 
@@ -209,7 +216,14 @@ impl Shell {
             environment: self.environment(),
             stdin: Vec::new(),
             limits: Limits { wall, output, processes: Some(PROCESSES), ..Limits::default() },
-            walls: walls::around(&inner.root, &inner.more.all(), &inner.settings, &inner.environment, self.loopback()),
+            walls: walls::around(
+                &inner.root,
+                &inner.more.all(),
+                &inner.settings,
+                &inner.environment,
+                self.loopback(),
+                &inner.nested,
+            ),
         };
         Ok(run(&job, &inner.environment, cancel, on_output)?)
     }
@@ -230,6 +244,23 @@ impl Shell {
         Environment { keep, set }
     }
 
+    /// What is open because walls are missing, the first time that it is known: for the person, once a session.
+    pub(super) fn open(&self, ran: &Ran) -> Option<String> {
+        // A room around us keeps what these walls cannot.
+        if ran.missing.is_empty() || selfsmith_sandbox::in_room() || self.0.told.swap(true, Ordering::Relaxed) {
+            return None;
+        }
+        let mut open: Vec<&str> = Vec::new();
+        for missing in &ran.missing {
+            let what = missing.wall.open_without();
+            if !open.contains(&what) {
+                open.push(what);
+            }
+        }
+        let why = ran.missing.first().map(ToString::to_string).unwrap_or_default();
+        Some(format!("{} ({why})", open.join("; ")))
+    }
+
     /// A hint where it looks as if a wall stood in the way: what held around this very command, and no more.
     pub(super) fn hint(&self, ran: &Ran) -> Option<String> {
         let Inner { settings, root, .. } = self.0.as_ref();
@@ -243,7 +274,7 @@ impl Shell {
             } else {
                 "are not fully kept from writing elsewhere"
             };
-            let git = if mounts && root.join(".git").exists() { ", not to .git/hooks or .git/config" } else { "" };
+            let git = if mounts && root.join(".git").exists() { ", not to hooks and config in .git" } else { "" };
             let network = if settings.network { "" } else { ", and have no network beyond this machine's loopback" };
             format!("[sandbox: commands {writing}{git}{network}]\n")
         })

@@ -15,11 +15,11 @@ fn tool(root: &std::path::Path) -> Bash {
     })
 }
 
-async fn job(tool: &Bash, arguments: Value) -> Answer {
+pub(super) async fn job(tool: &Bash, arguments: Value) -> Answer {
     crate::tool::job::Job::new(tool.jobs()).call(arguments.as_object().unwrap()).await
 }
 
-async fn call(tool: &Bash, arguments: Value) -> Answer {
+pub(super) async fn call(tool: &Bash, arguments: Value) -> Answer {
     tool.call(arguments.as_object().unwrap()).await
 }
 
@@ -234,11 +234,15 @@ fn the_hint_of_a_wall_claims_only_what_held() {
         let took = Duration::from_secs(1);
         shell.hint(&Ran { end: End::Exit(1), stdout, stderr, truncated: false, encoding: None, took, missing }).unwrap()
     };
-    assert!(hint(&[]).contains("only in the workspace") && hint(&[]).contains(".git/hooks"), "{}", hint(&[]));
+    assert!(
+        hint(&[]).contains("only in the workspace") && hint(&[]).contains("hooks and config in .git"),
+        "{}",
+        hint(&[])
+    );
     for nested in [&[Wall::MountNamespace][..], &[Wall::UserNamespace, Wall::MountNamespace]] {
         let hint = hint(nested);
-        assert!(hint.contains("only in the workspace") && !hint.contains(".git/hooks"), "{hint}");
+        assert!(hint.contains("only in the workspace") && !hint.contains("in .git"), "{hint}");
     }
     let hint = hint(&[Wall::MountNamespace, Wall::Landlock]);
-    assert!(!hint.contains("only in the workspace") && !hint.contains(".git/hooks"), "{hint}");
+    assert!(!hint.contains("only in the workspace") && !hint.contains("in .git"), "{hint}");
 }

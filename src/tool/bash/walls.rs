@@ -1,11 +1,14 @@
 //! What a command of the model may touch: the workspace and temporary folders, no network, no keys; in the repository
 //! everything but what would run or steer something later.
 
-use super::Settings;
+use super::{Settings, repositories};
+use crate::tool::guard::own_folders;
 use selfsmith_repo::Repo;
 use selfsmith_sandbox::{Walls, Workspace};
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Below the home folder: keys, tokens, sessions of browsers and clouds.
 const SECRETS: [&str; 23] = [
@@ -52,10 +55,21 @@ const SOCKETS: [&str; 15] = [
     "/var/snap/lxd/common/lxd/unix.socket",
     "/tmp/.X11-unix",
 ];
-/// In a repository's common folder: what git runs, or takes orders from.
-const STEERS_GIT: [&str; 3] = ["hooks", "config", "config.worktree"];
-/// In the workspace: what steers this program, and what it keeps, where somebody works in the home folder itself.
-const STEERS_US: [&str; 4] = [".selfsmith", ".selfsmithignore", ".local/share/selfsmith", ".local/state/selfsmith"];
+/// In the workspace: what steers this program. The first is kept from being made, too; the other can only close more.
+const STEERS_US: [&str; 2] = [".selfsmith", crate::tool::guard::IGNORE_FILE];
+
+/// Repositories below the folders that commands may write, as they were when first asked for: what a command makes later
+/// is its own, and it has to work with it.
+#[derive(Debug, Default)]
+pub(super) struct Nested(Mutex<BTreeMap<PathBuf, Arc<[PathBuf]>>>);
+
+impl Nested {
+    fn of(&self, root: &Path) -> Arc<[PathBuf]> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = known.entry(root.to_owned()).or_insert_with(|| repositories::below(root).into());
+        Arc::clone(found)
+    }
+}
 
 /// The walls for one command. `more` are folders that the person opened beside the root.
 pub(super) fn around(
@@ -64,55 +78,69 @@ pub(super) fn around(
     settings: &Settings,
     environment: &[(OsString, OsString)],
     loopback: Option<i32>,
+    nested: &Nested,
 ) -> Walls {
     if !settings.sandbox {
         return Walls::None;
     }
+    let own = own_folders(environment);
+    let roots = || more.iter().map(PathBuf::as_path).chain([root]);
+    let home = path_in(environment, "HOME");
     let mut walls = Workspace {
-        writable: Vec::new(),
-        protected: Vec::new(),
-        hidden: hidden(environment),
+        hidden: hidden(environment, &own),
+        // Where the home folder is the workspace, agents of all kinds have theirs there.
+        sockets: roots()
+            .filter(|root| !home.as_ref().is_some_and(|home| home.starts_with(root)))
+            .map(Path::to_owned)
+            .collect(),
         network: settings.network,
         loopback,
+        ..Workspace::default()
     };
     walls.writable.extend(settings.writable.iter().cloned());
     walls.writable.extend(["TMPDIR", "CARGO_TARGET_DIR"].into_iter().filter_map(|name| path_in(environment, name)));
-    for root in more.iter().map(PathBuf::as_path).chain([root]) {
-        walls.writable.push(root.to_owned());
-        walls.protected.extend(STEERS_US.iter().map(|name| root.join(name)).filter(|path| path.exists()));
-        for folder in git_folders(root) {
-            // `config.worktree` is rarely there; a folder in its place would confuse git.
-            let steering =
-                STEERS_GIT.iter().map(|name| folder.join(name)).filter(|path| path.exists() || path.ends_with("hooks"));
-            walls.protected.extend(steering);
-            if !folder.starts_with(root) {
-                walls.writable.push(folder);
-            }
+    walls.writable.extend(roots().map(Path::to_owned));
+    walls.protected.extend(own);
+    for root in roots() {
+        let steering = STEERS_US.iter().map(|name| root.join(name));
+        walls.protected.extend(steering.filter(|path| path.exists() || path.ends_with(".selfsmith")));
+        guard_git(root, &mut walls);
+        for git in nested.of(root).iter() {
+            repositories::protect(git, &mut walls);
         }
     }
+    let mut seen = HashSet::new();
+    walls.protected.retain(|path| seen.insert(path.clone()));
+    walls.files.retain(|file| seen.insert(file.path.clone()));
     Walls::Workspace(walls)
 }
 
-/// The repository's own folders, where the workspace has one: a linked worktree's lie elsewhere.
-fn git_folders(root: &Path) -> Vec<PathBuf> {
-    let usual = root.join(".git");
-    let mut folders = match Repo::open(root) {
-        Ok(repo) => vec![repo.common_dir().to_owned(), repo.git_dir().to_owned()],
-        // One that cannot be opened is protected all the same.
-        Err(_) => vec![usual],
-    };
-    folders.retain(|folder| folder.is_dir());
-    folders.dedup();
-    folders
+/// The workspace's own repository: a linked worktree's folders lie elsewhere, and are written by git's commands.
+fn guard_git(root: &Path, walls: &mut Workspace) {
+    repositories::protect(&root.join(".git"), walls);
+    // One that cannot be opened is protected all the same.
+    let Ok(repo) = Repo::open(root) else { return };
+    let (common, git) = (repo.common_dir(), repo.git_dir());
+    for folder in [common, git].into_iter().filter(|folder| folder.is_dir()) {
+        if !folder.starts_with(root) && !walls.writable.iter().any(|known| known == folder) {
+            walls.writable.push(folder.to_owned());
+        }
+    }
+    repositories::protect_folder(common, walls);
+    if git != common {
+        repositories::protect_linked(git, walls);
+    }
 }
 
-fn hidden(environment: &[(OsString, OsString)]) -> Vec<PathBuf> {
+fn hidden(environment: &[(OsString, OsString)], own: &[PathBuf]) -> Vec<PathBuf> {
     let home = path_in(environment, "HOME");
     let secrets = home.iter().flat_map(|home| SECRETS.iter().map(|name| home.join(name)));
     let agents = ["SSH_AUTH_SOCK", "XDG_RUNTIME_DIR", "VSCODE_IPC_HOOK_CLI", "XAUTHORITY", "NVIM"];
     let agents = agents.into_iter().filter_map(|name| path_in(environment, name)).chain(tmux(environment));
     let sockets = SOCKETS.iter().map(PathBuf::from);
-    secrets.chain(agents).chain(sockets).filter(|path| path.exists()).collect()
+    // The first is the one of settings and keys.
+    let settings = own.first().cloned();
+    secrets.chain(settings).chain(agents).chain(sockets).filter(|path| path.exists()).collect()
 }
 
 /// Whoever reaches the socket can type into the person's terminals.
@@ -128,3 +156,6 @@ fn path_in(environment: &[(OsString, OsString)], name: &str) -> Option<PathBuf> 
     let (_, value) = environment.iter().find(|(other, _)| other == name)?;
     Some(PathBuf::from(value)).filter(|path| path.is_absolute())
 }
+
+#[cfg(test)]
+mod tests;

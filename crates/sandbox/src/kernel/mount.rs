@@ -51,8 +51,17 @@ pub(crate) struct Tree(OwnedFd);
 impl Tree {
     /// What stands at the path, with all mounts below it; links are followed.
     pub(crate) fn of(path: &Path) -> io::Result<Self> {
+        Self::opened(path, 0)
+    }
+
+    /// As [`Tree::of`], but a link stands for itself.
+    pub(crate) fn of_itself(path: &Path) -> io::Result<Self> {
+        Self::opened(path, libc::AT_SYMLINK_NOFOLLOW as u32)
+    }
+
+    fn opened(path: &Path, flags: u32) -> io::Result<Self> {
         let path = c_string(path)?;
-        let flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE;
+        let flags = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | flags;
         // SAFETY: the path is a C string that outlives the call.
         let number = unsafe { libc::syscall(libc::SYS_open_tree, libc::AT_FDCWD, path.as_ptr(), flags) };
         owned(number).map(Self)

@@ -86,6 +86,30 @@ pub(crate) fn refuse(sockets: Sockets) -> Result<(), String> {
     programs.iter().try_for_each(|program| apply_filter(program).map_err(|error| error.to_string()))
 }
 
+/// Refuses what reaches other processes of the same user, for those who see them: their limits, and the priority of all
+/// of a user's at once. Signals and memory are Landlock's. Affinity and priority of one process stay: by the same calls a
+/// program speaks of its own threads, and a filter cannot tell them.
+pub(crate) fn refuse_others() -> Result<(), String> {
+    use SeccompCmpOp::{Eq, Ne};
+    // setpriority(2), ioprio_set(2).
+    const PRIO_USER: u64 = 2;
+    const IOPRIO_WHO_USER: u64 = 3;
+    let limits = vec![
+        SeccompCondition::new(0, SeccompCmpArgLen::Dword, Ne, 0),
+        // A pointer: without one the limits are only asked for.
+        SeccompCondition::new(2, SeccompCmpArgLen::Qword, Ne, 0),
+    ];
+    let limits = limits.into_iter().collect::<Result<_, _>>().and_then(SeccompRule::new);
+    let rules = [
+        (libc::SYS_prlimit64, vec![limits.map_err(|error| error.to_string())?]),
+        (libc::SYS_setpriority, vec![rule(&[(0, Eq, PRIO_USER)])?]),
+        (libc::SYS_ioprio_set, vec![rule(&[(0, Eq, IOPRIO_WHO_USER)])?]),
+    ];
+    let architecture = TargetArch::try_from(std::env::consts::ARCH).map_err(|error| error.to_string())?;
+    let program = filter(rules.into_iter().collect(), libc::EPERM, architecture)?;
+    apply_filter(&program).map_err(|error| error.to_string())
+}
+
 fn filter(rules: BTreeMap<i64, Vec<SeccompRule>>, errno: i32, architecture: TargetArch) -> Result<BpfProgram, String> {
     let refusal = SeccompAction::Errno(errno.unsigned_abs());
     let filter = SeccompFilter::new(rules, SeccompAction::Allow, refusal, architecture);

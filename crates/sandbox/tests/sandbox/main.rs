@@ -1,5 +1,6 @@
 //! The sandbox as its callers meet it: real processes, real namespaces.
 
+mod guarded;
 mod nested;
 mod owner;
 mod plain;

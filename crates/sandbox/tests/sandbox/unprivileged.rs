@@ -23,7 +23,16 @@ fn every_fact_holds_for_an_ordinary_user_as_well() {
         fs::set_permissions(path, fs::Permissions::from_mode(0o777)).expect("it is ours");
     }
     let output = Command::new(&program)
-        .args(["room::", "owner::", "workspace::", "plain::a_daemon", "plain::a_child", "--skip", "cargo_builds"])
+        .args([
+            "room::",
+            "owner::",
+            "workspace::",
+            "guarded::",
+            "plain::a_daemon",
+            "plain::a_child",
+            "--skip",
+            "cargo_builds",
+        ])
         .env("SANDBOX_TEST_WORLD", place.path().join("world"))
         .env("HOME", place.path().join("world"))
         .env("PATH", "/usr/local/bin:/usr/bin:/bin")

@@ -6,10 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A folder outside of the temporary ones, which these walls leave open.
-struct World(PathBuf);
+pub struct World(pub PathBuf);
 
 impl World {
-    fn new(name: &str) -> Self {
+    pub fn new(name: &str) -> Self {
         let base = std::env::var_os("SANDBOX_TEST_WORLD")
             .map_or_else(|| PathBuf::from(env!("CARGO_TARGET_TMPDIR")), PathBuf::from);
         let path = base.join(format!("{name}-{}", std::process::id()));
@@ -18,17 +18,17 @@ impl World {
         Self(path)
     }
 
-    fn work(&self) -> PathBuf {
+    pub fn work(&self) -> PathBuf {
         self.0.join("work")
     }
 
-    fn shell(&self, line: &str, change: impl FnOnce(&mut Workspace)) -> Job {
+    pub fn shell(&self, line: &str, change: impl FnOnce(&mut Workspace)) -> Job {
         let mut walls = Workspace { writable: vec![self.work()], ..Workspace::default() };
         change(&mut walls);
         Job { dir: self.work(), walls: Walls::Workspace(walls), ..shell(line) }
     }
 
-    fn says(&self, line: &str, change: impl FnOnce(&mut Workspace)) -> String {
+    pub fn says(&self, line: &str, change: impl FnOnce(&mut Workspace)) -> String {
         let finished = done(&self.shell(line, change));
         assert_eq!(finished.weaker, vec![], "this machine lacks a wall");
         format!("{}{}", stdout(&finished), stderr(&finished))
@@ -41,7 +41,7 @@ impl Drop for World {
     }
 }
 
-fn names(folder: &Path) -> Vec<String> {
+pub fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<_> = fs::read_dir(folder)
         .expect("it is ours")
         .flatten()
