@@ -9,7 +9,7 @@ use crate::surroundings::Surroundings;
 use selfsmith_agent::config;
 use selfsmith_agent::ending::Ending;
 use selfsmith_agent::wire;
-use selfsmith_sandbox::Wall;
+use selfsmith_sandbox::WallState;
 use serde::Serialize;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -128,18 +128,24 @@ fn shell(surroundings: &Surroundings) -> Check {
     }
 }
 
-/// The walls that the agent's own commands take: those that need no room.
+/// The walls that the agent's own commands stand behind, each by itself.
 fn walls() -> Vec<Check> {
-    let expected = "holds, so that a command writes only in the workspace and temporary folders";
-    let probe = selfsmith_sandbox::probe();
-    let own = probe.walls.into_iter().filter(|state| matches!(state.wall, Wall::Landlock | Wall::Seccomp));
-    own.map(|state| {
-        let name = format!("sandbox: {}", state.wall.name());
-        if state.holds {
-            ok(&name, format!("holds {}", state.why).trim_end(), expected)
-        } else {
-            bad(&name, "does not hold", expected, state.why, state.wall.hint().to_owned())
+    let found = match selfsmith_sandbox::probe_workspace() {
+        Ok(found) => found,
+        Err(error) => {
+            let remedy = "make the folder for temporary files writable".to_owned();
+            return vec![bad("sandbox", "not tried", "walls that can be tried", error.to_string(), remedy)];
         }
-    })
-    .collect()
+    };
+    let check = |state: WallState| {
+        let name = format!("sandbox: {}", state.wall.name());
+        let open = state.wall.open_without();
+        let expected = format!("holds; without it {open}");
+        if state.holds {
+            ok(&name, format!("holds {}", state.why).trim_end(), &expected)
+        } else {
+            bad(&name, &format!("does not hold in full: {open}"), &expected, state.why, state.wall.hint().to_owned())
+        }
+    };
+    found.into_iter().map(check).collect()
 }

@@ -55,6 +55,7 @@ pub static EN: Texts = Texts {
     tokens_estimated: "tokens ~{prompt} in, ~{completion} out",
     ask_denied_headless: "changes and commands need permission here (approval mode \"{mode}\") and nobody is there to give it: run with --approval auto-edit or --approval auto",
     record_not_kept: "this session is not written down: {why}",
+    walls_open: "the walls around commands are not whole here: {what}. `selfsmith-agent doctor` says what would help",
     dangerous: "the next command is dangerous: {what}",
     grant: "to allow just this command from now on, add to tools.rules in your settings: {rule}",
     grant_host: "to let pages of {host} be fetched without a question, add it to tools.fetch.allow in your settings",

@@ -116,6 +116,8 @@ pub struct Texts {
     pub ask_denied_headless: &'static str,
     /// A session cannot be written down; `{why}`.
     pub record_not_kept: &'static str,
+    /// Walls are missing; `{what}` is open.
+    pub walls_open: &'static str,
     /// A command is dangerous; `{what}`.
     pub dangerous: &'static str,
     /// The rule that would allow a command that was not run; `{rule}`.

@@ -13,6 +13,7 @@ use crate::prompt::{Note, Prompts};
 use crate::query::{Refusal, Reply};
 use crate::snapshot::Keeper;
 use crate::texts::{Texts, fill};
+use crate::tool::bash::OPEN;
 use crate::tool::fetch_url::Host;
 use crate::tool::{Answer, Effect, Tool, Walled};
 use futures::future::LocalBoxFuture;
@@ -138,6 +139,9 @@ async fn one(hands: &Hands<'_>, call: &ToolCall, failed: Option<&str>, ran: &mut
         return synthetic(call, Outcome::Interrupted, hands.prompts.note(Note::InterruptedRunning, &[]));
     };
     count(ran, effect, &answer.detail);
+    if let Some(what) = answer.detail.get(OPEN).and_then(Value::as_str) {
+        (hands.emit)(EventKind::Notice { text: fill(hands.texts.walls_open, &[("what", what)]) });
+    }
     let picture = answer.picture.map(|one| Part::Image { mime: one.mime.to_owned(), base64: one.base64 });
     ran.pictures.extend(picture);
     if effect == Effect::Ends && answer.outcome == Outcome::Done {
