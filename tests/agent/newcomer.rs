@@ -34,7 +34,7 @@ fn a_value_that_is_none_is_refused_with_those_that_are() {
         "there is no setting nothing",
         "there is no effort huge; choose one of minimal, low, medium, high",
         "there is no approval mode yolo; choose one of ask, auto-edit, auto, read-only",
-        "/undo takes --turn, --all or nothing, not --everything",
+        "/undo takes --turn, --all, --redo or nothing, not --everything",
         "approval mode: ask",
     ] {
         assert!(text.contains(wanted), "{wanted:?} is missing in\n{text}");

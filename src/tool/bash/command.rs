@@ -246,18 +246,21 @@ impl Shell {
 
     /// What is open because walls are missing, the first time that it is known: for the person, once a session.
     pub(super) fn open(&self, ran: &Ran) -> Option<String> {
+        // Without a network of their own commands have none, so nothing is open for that.
+        let missing: Vec<&MissingWall> =
+            ran.missing.iter().filter(|missing| missing.wall != Wall::NetNamespace).collect();
         // A room around us keeps what these walls cannot.
-        if ran.missing.is_empty() || selfsmith_sandbox::in_room() || self.0.told.swap(true, Ordering::Relaxed) {
+        if missing.is_empty() || selfsmith_sandbox::in_room() || self.0.told.swap(true, Ordering::Relaxed) {
             return None;
         }
         let mut open: Vec<&str> = Vec::new();
-        for missing in &ran.missing {
+        for missing in &missing {
             let what = missing.wall.open_without();
             if !open.contains(&what) {
                 open.push(what);
             }
         }
-        let why = ran.missing.first().map(ToString::to_string).unwrap_or_default();
+        let why = missing.first().map(ToString::to_string).unwrap_or_default();
         Some(format!("{} ({why})", open.join("; ")))
     }
 

@@ -16,8 +16,9 @@ const DEPTH: usize = 8;
 const MOST: usize = 64;
 /// Folders of what tools made and fetched.
 const BULK: [&str; 3] = ["node_modules", "target", ".venv"];
-/// Stands where git has no `commondir`, and says what its absence says: this folder itself.
-const ITSELF: &str = ".\n";
+/// Stands where git has no `commondir`, and says what its absence says: this folder itself. libgit2 takes a name for relative
+/// to the folder only where it begins with `./`.
+const ITSELF: &str = "./\n";
 
 /// What is called `.git` below a folder, the folder's own not among them.
 pub(super) fn below(root: &Path) -> Vec<PathBuf> {

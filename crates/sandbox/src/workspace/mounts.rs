@@ -71,9 +71,9 @@ pub(super) fn guard(
 
 fn own_terminals(report: &mut impl FnMut(Wall, &str, &dyn Display)) -> Terminals {
     // In a container it is the person's terminal.
-    let console = Path::new("/dev/console");
-    if console.exists()
-        && let Err(error) = hide(console)
+    let device = Path::new("/dev/console");
+    if device.exists()
+        && let Err(error) = hide(device)
     {
         report(Wall::MountNamespace, "cover the console", &error);
     }
