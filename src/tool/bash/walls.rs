@@ -55,7 +55,8 @@ const SOCKETS: [&str; 15] = [
     "/var/snap/lxd/common/lxd/unix.socket",
     "/tmp/.X11-unix",
 ];
-/// In the workspace: what steers this program. The first is kept from being made, too; the other can only close more.
+/// In the workspace: what steers this program, where it is there. What a command makes of it counts only once the person
+/// trusts it, and an empty folder in its place would be in the way of everything that wants an empty or a clean workspace.
 const STEERS_US: [&str; 2] = [".selfsmith", crate::tool::guard::IGNORE_FILE];
 
 /// Repositories below the folders that commands may write, as they were when first asked for: what a command makes later
@@ -103,7 +104,7 @@ pub(super) fn around(
     walls.protected.extend(own);
     for root in roots() {
         let steering = STEERS_US.iter().map(|name| root.join(name));
-        walls.protected.extend(steering.filter(|path| path.exists() || path.ends_with(".selfsmith")));
+        walls.protected.extend(steering.filter(|path| path.exists()));
         guard_git(root, &mut walls);
         for git in nested.of(root).iter() {
             repositories::protect(git, &mut walls);
