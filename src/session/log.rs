@@ -14,6 +14,7 @@ use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Version of the lines.
 pub const LOG_VERSION: u32 = 1;
@@ -21,6 +22,8 @@ pub const LOG_VERSION: u32 = 1;
 const NUMBER: &str = "n";
 /// Bytes that a log may have to be read back.
 const MAX_BYTES: u64 = 512 * 1024 * 1024;
+/// How often a held lock is tried, 5 ms apart.
+const BEING_STARTED: u32 = 40;
 
 /// One line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -221,12 +224,15 @@ impl Log {
     }
 
     fn lock(&self) -> Result<(), LogError> {
-        match self.file.try_lock() {
-            Ok(()) => Ok(()),
-            Err(TryLockError::WouldBlock) => Err(LogError::InUse { path: self.path.display().to_string() }),
-            // A file system without locks is no reason to refuse the work.
-            Err(TryLockError::Error(_)) => Ok(()),
+        // A child that is just being started holds what its parent held, until it has become its program.
+        for _ in 0..BEING_STARTED {
+            match self.file.try_lock() {
+                Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(5)),
+                // A file system without locks is no reason to refuse the work.
+                Ok(()) | Err(TryLockError::Error(_)) => return Ok(()),
+            }
         }
+        Err(LogError::InUse { path: self.path.display().to_string() })
     }
 }
 
