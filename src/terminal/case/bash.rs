@@ -2,7 +2,7 @@
 
 use selfsmith_agent::tool::Surroundings;
 use selfsmith_agent::tool::bash::{Bash, BashError, Ran, Settings};
-use selfsmith_sandbox::{Cancel, End};
+use selfsmith_sandbox::{Cancel, End, MissingWall, Wall};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -30,11 +30,17 @@ pub fn answer(input: &Value) -> Result<Value, String> {
     let result = run(input.get("command").and_then(Value::as_str).ok_or("the case holds no command")?);
     let walls_asked_for = input.get("sandbox").and_then(Value::as_bool) == Some(true);
     if let (true, Ok(Ran { missing, .. })) = (walls_asked_for, &result)
-        && let Some(wall) = missing.first()
+        && let Some(wall) = open_to_writing(missing)
     {
         return Err(format!("this machine lacks a wall: {wall}"));
     }
     Ok(got(&result))
+}
+
+/// The wall for want of which a command may write anywhere: mounts and Landlock each stop it alone.
+fn open_to_writing(missing: &[MissingWall]) -> Option<&MissingWall> {
+    let lacks = |walls: &[Wall]| missing.iter().find(|missing| walls.contains(&missing.wall));
+    lacks(&[Wall::UserNamespace, Wall::MountNamespace]).and_then(|_| lacks(&[Wall::Landlock]))
 }
 
 fn got(result: &Result<Ran, BashError>) -> Value {
