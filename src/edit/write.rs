@@ -82,7 +82,10 @@ impl WriteError {
             Self::Changed { .. } => Self::Changed { path },
             Self::Exists { .. } => Self::Exists { path },
             Self::ReadOnly { .. } => Self::ReadOnly { path },
-            Self::Torn { copy, source, .. } => Self::Torn { path, copy, source },
+            // The copy lies in the same folder, which is known by its name, too.
+            Self::Torn { copy, source, .. } => {
+                Self::Torn { copy: known.with_file_name(copy.file_name().unwrap_or_default()), path, source }
+            }
             Self::Partly { source, .. } => Self::Partly { path, source },
             Self::Disk { action, source, .. } => Self::Disk { action, path, source },
         }
@@ -111,7 +114,7 @@ pub fn replace(path: &Path, old: &[u8], new: &[u8]) -> Result<Written, WriteErro
     if !same_owner(temporary.as_file(), &metadata) || !same_attributes(temporary.as_file(), &at) {
         // Someone else's file stays theirs: it is written through instead of replaced.
         drop(temporary);
-        through(path, old, new, in_place)?;
+        through(&at, old, new, in_place).map_err(|error| error.of(path))?;
         return Ok(Written::Plainly);
     }
     temporary.as_file().sync_all().map_err(|source| disk("flush beside", source))?;
@@ -221,7 +224,11 @@ fn through(
 }
 
 pub(super) fn in_place(path: &Path, new: &[u8]) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).open(path)?;
+    let mut options = OpenOptions::new();
+    // A link that came into the file's place meanwhile leads nowhere.
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, nix::libc::O_NOFOLLOW);
+    let mut file = options.write(true).open(path)?;
     file.write_all(new)?;
     file.set_len(u64::try_from(new.len()).unwrap_or(u64::MAX))?;
     file.sync_all()
@@ -331,6 +338,16 @@ mod tests {
         assert_eq!(names(&folder), 1);
         through(&path, b"the old text", b"new", in_place).expect("there is room");
         assert_eq!(fs::read(&path).expect("a"), b"new");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nothing_is_written_through_a_link() {
+        let (folder, path) = file("theirs");
+        let link = folder.path().join("b");
+        std::os::unix::fs::symlink(&path, &link).expect("a link");
+        assert!(in_place(&link, b"ours").is_err());
+        assert_eq!(fs::read(&path).expect("a"), b"theirs");
     }
 
     #[test]
