@@ -156,6 +156,10 @@ pub trait Model: Send + Sync {
     fn channel(&self) -> Channel;
     /// How much it can take.
     fn capacity(&self) -> Capacity;
+    /// What so many tokens cost in US dollars, where the price is known.
+    fn cost(&self, _usage: &Usage) -> Option<f64> {
+        None
+    }
     /// Tokens that a request would send: estimated, and corrected by what the server measured of earlier ones.
     fn tokens(&self, request: &Request<'_>) -> u64;
     /// Ask once; retries, growth of the token limit and recording happen inside.

@@ -95,8 +95,9 @@ impl Session {
     pub(super) fn spend_estimated(&self, prompt: u64, streamed: &str, report: &mut Report) {
         let completion = crate::query::usage::estimate(streamed).round() as u64;
         let usage = Usage { prompt, completion, cached: 0, measured: false };
-        report.usage.add(&usage);
-        self.budget.count(&usage, Some(0.0));
+        let cost_usd = self.parts.model.cost(&usage);
+        report.count_usage(&usage, cost_usd);
+        self.budget.count(&usage, cost_usd);
     }
 
     pub(super) fn say_ending(&self, ending: Ending) {

@@ -39,8 +39,13 @@ impl Report {
 
     /// Count a reply in.
     pub(super) fn count(&mut self, reply: &Reply) {
-        self.usage.add(&reply.usage);
-        self.cost_usd = added(self.cost_usd, reply.cost_usd);
+        self.count_usage(&reply.usage, reply.cost_usd);
+    }
+
+    /// Count tokens in, and what they cost.
+    pub(super) fn count_usage(&mut self, usage: &Usage, cost_usd: Option<f64>) {
+        self.usage.add(usage);
+        self.cost_usd = added(self.cost_usd, cost_usd);
     }
 
     /// Count what helpers did in; turns are their own.

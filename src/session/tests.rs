@@ -40,6 +40,10 @@ impl Model for Script {
         };
         request.messages.iter().flat_map(|message| &message.parts).map(weigh).sum()
     }
+    /// A dollar a token.
+    fn cost(&self, usage: &Usage) -> Option<f64> {
+        Some((usage.prompt + usage.completion) as f64)
+    }
     fn ask<'a>(
         &'a self,
         request: Request<'a>,
@@ -246,6 +250,9 @@ async fn an_interrupt_while_the_model_speaks_keeps_what_it_said() {
     });
     assert_eq!(report.ending, Ending::Interrupted);
     assert_eq!(session.messages().last(), Some(&Message::text(Role::Assistant, "half a")));
+    // And counts it, as far as it can be estimated.
+    assert!(report.usage.prompt > 0 && report.usage.completion > 0 && !report.usage.measured, "{report:?}");
+    assert_eq!(report.cost_usd, Some((report.usage.prompt + report.usage.completion) as f64));
 }
 
 #[tokio::test]

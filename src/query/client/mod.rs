@@ -83,6 +83,10 @@ impl Model for Client {
         self.learnt().meter.prompt_tokens(estimate)
     }
 
+    fn cost(&self, usage: &Usage) -> Option<f64> {
+        self.settings.prices.get(&self.name).map(|price| price.cost(usage))
+    }
+
     fn ask<'a>(&'a self, request: Request<'a>, on: On<'a>) -> BoxFuture<'a, Result<Reply, QueryError>> {
         Box::pin(self.grown(request, on))
     }
