@@ -133,10 +133,7 @@ impl Keeper {
     pub fn undo(&self, what: What<'_>, doubtful: Doubtful) -> Result<Report, SnapshotError> {
         let inner = &*self.0;
         let mut state = self.lock();
-        inner.close(&mut state)?;
-        let _alone = inner.records.alone().map_err(|cause| inner.io("write", cause))?;
-        inner.recover(&mut state)?;
-        let records = inner.records.read().map_err(|cause| inner.io("read", cause))?;
+        let (_alone, records) = inner.settled(&mut state)?;
         let turns = chosen(undoable(&records), what, doubtful);
         if turns.is_empty() {
             return Ok(Report::default());
@@ -248,6 +245,15 @@ impl Inner {
         }
         // It was put there just now.
         state.open.as_mut().ok_or_else(|| self.io("write", io::ErrorKind::NotFound.into()))
+    }
+
+    /// Every record, the turn under way and those of killed processes among them; none is added while the lock is held.
+    fn settled(&self, state: &mut State) -> Result<(File, Vec<Record>), SnapshotError> {
+        self.close(state)?;
+        let alone = self.records.alone().map_err(|cause| self.io("write", cause))?;
+        self.recover(state)?;
+        let records = self.records.read().map_err(|cause| self.io("read", cause))?;
+        Ok((alone, records))
     }
 
     /// Looks again after a turn.

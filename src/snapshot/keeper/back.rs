@@ -17,10 +17,7 @@ impl Keeper {
     pub fn redo(&self) -> Result<Report, SnapshotError> {
         let inner = &*self.0;
         let mut state = self.lock();
-        inner.close(&mut state)?;
-        let _alone = inner.records.alone().map_err(|cause| inner.io("write", cause))?;
-        inner.recover(&mut state)?;
-        let records = inner.records.read().map_err(|cause| inner.io("read", cause))?;
+        let (_alone, records) = inner.settled(&mut state)?;
         let Some((turns, changes)) = redoable(&records) else { return Ok(Report::default()) };
         let (steps, mut left) = plan([(Author::Turn, changes)], Doubtful::Undo);
         let done = inner.carry_out(&steps)?;
