@@ -100,8 +100,9 @@ pub struct Settings {
     pub context_windows: BTreeMap<String, u64>,
 }
 
-/// The window of a model of which nothing is said: most of today's have it, or a larger one.
-pub const ASSUMED_WINDOW: u64 = 128_000;
+/// The window of a model of which nothing is said: most of today's have it, or a larger one. A server with less says so when it
+/// refuses, and is believed; one that cuts in silence is noticed by its count.
+pub const ASSUMED_WINDOW: u64 = 200_000;
 
 impl Default for Settings {
     fn default() -> Self {

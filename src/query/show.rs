@@ -13,34 +13,48 @@ pub type On<'a> = &'a (dyn Fn(Delta) + Send + Sync);
 pub struct Show<'a> {
     on: On<'a>,
     holder: Option<Holder>,
+    /// Text that came together with more: it is read and shown in one go.
+    waiting: String,
     shown: Vec<Shown>,
 }
 
 impl<'a> Show<'a> {
     /// With the tools whose blocks are held back; none on the native channel.
     pub fn new(on: On<'a>, tools: &[ToolSpec]) -> Self {
-        Self { on, holder: Some(Holder::new(tools.to_vec())), shown: Vec::new() }
+        Self { on, holder: Some(Holder::new(tools.to_vec())), waiting: String::new(), shown: Vec::new() }
     }
 
-    /// A piece of text.
+    /// A piece of text; seen with the next [`flush`](Self::flush).
     pub fn text(&mut self, piece: &str) {
-        let shown = self.holder.as_mut().map(|holder| holder.push(piece)).unwrap_or_default();
+        self.waiting.push_str(piece);
+    }
+
+    /// Show what waits: nothing more is at hand.
+    pub fn flush(&mut self) {
+        if self.waiting.is_empty() {
+            return;
+        }
+        let text = std::mem::take(&mut self.waiting);
+        let shown = self.holder.as_mut().map(|holder| holder.push(&text)).unwrap_or_default();
         self.all(shown);
     }
 
     /// A piece of thinking from a field of its own.
     pub fn thinking(&mut self, piece: &str) {
+        self.flush();
         self.one(Shown::Thinking(piece.to_owned()));
     }
 
     /// The reply is over.
     pub fn finish(&mut self, finish: Finish) {
+        self.flush();
         let shown = self.holder.take().map(|holder| holder.finish(finish)).unwrap_or_default();
         self.all(shown);
     }
 
     /// Take back what was shown, because another try follows.
     pub fn void(&mut self, why: &str) {
+        self.waiting.clear();
         if !self.shown.is_empty() {
             self.shown.clear();
             (self.on)(Delta::Superseded { why: why.to_owned() });
@@ -116,7 +130,10 @@ mod tests {
         for piece in pieces {
             match piece.strip_prefix("field:") {
                 Some(thinking) => show.thinking(thinking),
-                None => show.text(piece),
+                None => {
+                    show.text(piece);
+                    show.flush();
+                }
             }
         }
         show.finish(Finish::Whole);

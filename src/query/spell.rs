@@ -12,22 +12,30 @@ use std::collections::BTreeSet;
 
 /// The messages of a request.
 pub fn messages(messages: &[Message], echo: Echo) -> Vec<Value> {
-    // Results go back the way their call came.
-    let native: BTreeSet<&str> = messages
-        .iter()
-        .flat_map(Message::calls)
-        .filter(|call| call.channel == Channel::Native)
-        .map(|c| c.id.as_str())
-        .collect();
+    let mut speller = Speller::default();
     let mut out = Vec::with_capacity(messages.len());
-    for message in messages {
+    messages.iter().for_each(|message| speller.push(message, echo, &mut out));
+    out
+}
+
+/// Spells a conversation message by message.
+#[derive(Debug, Default)]
+pub struct Speller {
+    /// Ids of native calls: results go back the way their call came.
+    native: BTreeSet<String>,
+}
+
+impl Speller {
+    /// The next message, as one or several of a request.
+    pub fn push(&mut self, message: &Message, echo: Echo, out: &mut Vec<Value>) {
+        let native = message.calls().filter(|call| call.channel == Channel::Native);
+        self.native.extend(native.map(|call| call.id.clone()));
         match message.role {
             Role::System => out.push(json!({"role": "system", "content": message.plain_text()})),
-            Role::User => user(message, &native, &mut out),
+            Role::User => user(message, &self.native, out),
             Role::Assistant => out.push(assistant(message, echo)),
         }
     }
-    out
 }
 
 /// The messages as a template takes them that wants turns: the system's words stand before the first of the person's, and
@@ -103,12 +111,12 @@ fn collect(value: &Value, out: &mut String) {
 }
 
 /// Results of native calls are messages of their own and come first; the rest is one user message.
-fn user(message: &Message, native: &BTreeSet<&str>, out: &mut Vec<Value>) {
+fn user(message: &Message, native: &BTreeSet<String>, out: &mut Vec<Value>) {
     let mut text = String::new();
     let mut images = Vec::new();
     for part in &message.parts {
         match part {
-            Part::Result(result) if native.contains(result.id.as_str()) => {
+            Part::Result(result) if native.contains(&result.id) => {
                 out.push(json!({"role": "tool", "tool_call_id": result.id, "content": result_text(result)}));
             }
             Part::Result(result) => paragraph(&mut text, &text_result(result)),

@@ -24,6 +24,8 @@ use std::time::{Duration, Instant};
 const TICK: Duration = Duration::from_millis(20);
 /// Bytes read at once.
 const PIECE: usize = 64 * 1024;
+/// Bytes that a pipe holds, where the system grants them: what any user may ask for.
+const ROOM: i32 = 1 << 20;
 
 /// Runs a job to its end. Blocks: call it from a thread of its own (`spawn_blocking`).
 ///
@@ -296,5 +298,7 @@ fn pipe() -> Result<(OwnedFd, OwnedFd), SandboxError> {
     let failed = |error: nix::Error| supervisor_error("make a pipe", error.into());
     let (reading, writing) = nix::unistd::pipe2(nix::fcntl::OFlag::O_CLOEXEC).map_err(failed)?;
     nix::fcntl::fcntl(&reading, nix::fcntl::FcntlArg::F_SETFL(nix::fcntl::OFlag::O_NONBLOCK)).map_err(failed)?;
+    // A flood then switches between its processes and us less often. Where the user's share of pipes is used up it stays small.
+    let _ = nix::fcntl::fcntl(&reading, nix::fcntl::FcntlArg::F_SETPIPE_SZ(ROOM));
     Ok((reading, writing))
 }

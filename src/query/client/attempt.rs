@@ -10,7 +10,7 @@ use crate::query::http::{Facts, Guard, Wants};
 use crate::query::show::Show;
 use async_openai::config::Config;
 use async_openai::error::OpenAIError;
-use futures::StreamExt;
+use futures::{FutureExt, StreamExt};
 use http::HeaderMap;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
@@ -100,11 +100,17 @@ type Stream = std::pin::Pin<Box<dyn futures::Stream<Item = Result<Value, OpenAIE
 async fn read_stream(mut stream: Stream, facts: &Facts, show: &mut Show<'_>) -> Result<Raw, Broken> {
     let mut assembler = Assembler::default();
     loop {
-        // Silence before the finish reason is the guard's to notice, which sees comments too.
-        let next = if assembler.has_finished() {
-            tokio::time::timeout(AFTER_FINISH, stream.next()).await.unwrap_or(None)
-        } else {
-            stream.next().await
+        let next = match stream.next().now_or_never() {
+            Some(next) => next,
+            None => {
+                show.flush();
+                // Silence before the finish reason is the guard's to notice, which sees comments too.
+                if assembler.has_finished() {
+                    tokio::time::timeout(AFTER_FINISH, stream.next()).await.unwrap_or(None)
+                } else {
+                    stream.next().await
+                }
+            }
         };
         let failure = match next {
             Some(Ok(chunk)) => match take(&mut assembler, pieces(&chunk), show) {
@@ -118,6 +124,7 @@ async fn read_stream(mut stream: Stream, facts: &Facts, show: &mut Show<'_>) -> 
         if assembler.has_finished() && failure.kind == Kind::Dropped {
             return Ok(assembler.finish(None));
         }
+        show.flush();
         let partial = assembler.has_begun().then(|| assembler.finish(Some(failure.what.clone())));
         return Err(Broken { failure, partial });
     }

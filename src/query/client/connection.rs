@@ -148,7 +148,20 @@ impl Client {
             window: None,
         });
         let (memory, text_prompt) = (Memory::default(), None);
-        Ok(Self { settings, growth, name, preset, key, transport, tape, surroundings, memory, text_prompt, learnt })
+        Ok(Self {
+            settings,
+            growth,
+            name,
+            preset,
+            key,
+            transport,
+            tape,
+            surroundings,
+            memory,
+            text_prompt,
+            learnt,
+            memo: Mutex::default(),
+        })
     }
 }
 

@@ -3,6 +3,7 @@
 use super::Client;
 use super::attempt::Broken;
 use super::channel::Agreed;
+use super::memo::Said;
 use crate::event::Usage;
 use crate::message::Channel;
 use crate::query::assemble::Raw;
@@ -18,7 +19,7 @@ impl Client {
     pub(super) async fn exchange(
         &self,
         request: &Request<'_>,
-        messages: &[Value],
+        said: &Said,
         limit: u64,
         spent: &mut Usage,
         on: On<'_>,
@@ -30,8 +31,8 @@ impl Client {
                 (learnt.endpoint.clone(), learnt.spelling)
             };
             let sent = spelling.limit_at_most.map_or(limit, |at_most| limit.min(at_most));
-            let sent = self.within(sent, request, messages);
-            let body = self.body(request, messages, spelling, sent);
+            let sent = self.within(sent, request, said);
+            let body = self.body(request, &said.messages, spelling, sent);
             let held_back = match self.learnt().agreed {
                 Agreed::On(Channel::Native) => &[],
                 Agreed::On(Channel::Text) | Agreed::Trying => request.tools,
@@ -45,14 +46,13 @@ impl Client {
                 }
                 Err(broken) => broken,
             };
-            if self.adapt(&broken.failure, request, sent, on)
-                || self.learn_window(&broken.failure, request, messages, sent)
+            if self.adapt(&broken.failure, request, sent, on) || self.learn_window(&broken.failure, request, said, sent)
             {
                 continue;
             }
             tried += 1;
             let broke = broken.partial.as_ref();
-            let wasted = broke.map(|partial| self.count(partial, self.estimate(request, messages), request));
+            let wasted = broke.map(|partial| self.count(partial, self.prompt(request, said), request));
             let took: u64 = wasted.iter().chain([&*spent]).map(|usage| usage.prompt + usage.completion).sum();
             let over = request.tokens_left.is_some_and(|left| took >= left);
             let progress = if broken.partial.is_some() { Progress::Midway } else { Progress::Nothing };

@@ -8,6 +8,7 @@ mod attempt;
 mod channel;
 mod connection;
 mod exchange;
+mod memo;
 mod window;
 
 pub use connection::{ConnectionError, Key, Surroundings};
@@ -27,6 +28,7 @@ use crate::query::usage::{Meter, estimate};
 use crate::query::{Capacity, Delta, Model, QueryError, Reply, Request, images, spell};
 use channel::{Agreed, Begins};
 use futures::future::BoxFuture;
+use memo::{Memo, Said};
 use serde_json::{Map, Value, json};
 use std::sync::{Mutex, PoisonError};
 
@@ -47,6 +49,7 @@ pub struct Client {
     memory: Memory,
     text_prompt: Option<String>,
     learnt: Mutex<Learnt>,
+    memo: Mutex<Memo>,
 }
 
 /// What this session found out about the server.
@@ -78,8 +81,7 @@ impl Model for Client {
     }
 
     fn tokens(&self, request: &Request<'_>) -> u64 {
-        let messages = spell::messages(request.messages, self.preset.echo);
-        let estimate = self.estimate(request, &messages);
+        let estimate = self.prompt(request, &self.spelled(request));
         self.learnt().meter.prompt_tokens(estimate)
     }
 
@@ -105,16 +107,15 @@ impl Client {
 
     /// Ask until the reply fits its limit, or the limit may not grow.
     async fn grown(&self, request: Request<'_>, on: On<'_>) -> Result<Reply, QueryError> {
-        let fitted = images::fitted(request.messages, &self.settings, &self.name);
-        let messages = spell::messages(&fitted, self.preset.echo);
-        let prompt = self.estimate(&request, &messages);
+        let said = self.spelled(&request);
+        let prompt = self.prompt(&request, &said);
         let within = |spent: &Usage| request.tokens_left.is_none_or(|left| spent.prompt + spent.completion < left);
         // Short answers still say what they are, so a limit that is all but reached leaves room for one.
         let room = request.tokens_left.map(|left| left.saturating_sub(prompt as u64).max(SHORTEST));
         let mut limit = room.map_or(self.first_limit(), |room| self.first_limit().min(room));
         let mut spent = Usage { measured: true, ..Usage::default() };
         for round in 0_u32.. {
-            let (raw, sent) = self.exchange(&request, &messages, limit, &mut spent, on).await?;
+            let (raw, sent) = self.exchange(&request, &said, limit, &mut spent, on).await?;
             for drift in self.tape.take_drifts() {
                 on(Delta::Notice(format!("the cassette differs from what is asked: {drift}")));
             }
@@ -184,10 +185,14 @@ impl Client {
         meter.read(raw.usage, prompt, completion)
     }
 
+    fn spelled(&self, request: &Request<'_>) -> Said {
+        let fitted = images::fitted(request.messages, &self.settings, &self.name);
+        self.memo.lock().unwrap_or_else(PoisonError::into_inner).follow(&fitted, self.preset.echo)
+    }
+
     /// What a request sends, by our own estimate, uncorrected.
-    fn estimate(&self, request: &Request<'_>, messages: &[Value]) -> f64 {
-        let of = |message: &Value| estimate(&spell::countable(message)) + 4.0;
-        messages.iter().map(of).sum::<f64>() + self.tools_estimate(request)
+    fn prompt(&self, request: &Request<'_>, said: &Said) -> f64 {
+        said.tokens + self.tools_estimate(request)
     }
 
     fn first_limit(&self) -> u64 {
@@ -197,7 +202,7 @@ impl Client {
     fn tools_estimate(&self, request: &Request<'_>) -> f64 {
         match self.channel() {
             Channel::Text => 0.0,
-            Channel::Native => spell::tools(request.tools).iter().map(|tool| estimate(&tool.to_string())).sum(),
+            Channel::Native => self.memo.lock().unwrap_or_else(PoisonError::into_inner).tools(request.tools),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Watching the body of a good answer while it streams: silence, size, encoding.
 
+use futures::FutureExt;
 use futures::stream::{self, BoxStream, StreamExt};
 use std::io;
 use std::sync::Arc;
@@ -7,11 +8,15 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::lines::{Lines, MAX_LINE, TooLong};
+use super::pace::{BREATH, Pace};
 use crate::query::failure::{Failure, Kind};
 use tokio::time::Instant;
 
 /// Bytes of one answer that are taken at most.
 pub(super) const MAX_ANSWER: usize = 64 * 1024 * 1024;
+
+/// Pieces of a fast stream that are taken with one look at most, so that what they say is shown and a person can stop it.
+const AT_ONCE: usize = 64;
 
 /// How long silence may last.
 #[derive(Debug, Clone, Copy)]
@@ -54,10 +59,22 @@ pub(super) type Bytes = BoxStream<'static, Result<Vec<u8>, String>>;
 pub(super) async fn next(body: &mut Bytes, limit: Duration) -> Result<Option<Vec<u8>>, Failure> {
     match tokio::time::timeout(limit, body.next()).await {
         Err(_) => Err(silence(limit)),
-        Ok(None) => Ok(None),
-        Ok(Some(Ok(bytes))) => Ok(Some(bytes)),
-        Ok(Some(Err(why))) => Err(Failure::new(Kind::Dropped, format!("the connection broke off: {why}"))),
+        Ok(piece) => whole(piece),
     }
+}
+
+/// What is there already, without a wait for the network; `None` where nothing is.
+async fn at_hand(body: &mut Bytes) -> Option<Result<Option<Vec<u8>>, Failure>> {
+    if let Some(piece) = body.next().now_or_never() {
+        return Some(whole(piece));
+    }
+    // The connection's own task hands over one piece at a time: it gets its turn.
+    tokio::task::yield_now().await;
+    body.next().now_or_never().map(whole)
+}
+
+fn whole(piece: Option<Result<Vec<u8>, String>>) -> Result<Option<Vec<u8>>, Failure> {
+    piece.transpose().map_err(|why| Failure::new(Kind::Dropped, format!("the connection broke off: {why}")))
 }
 
 fn silence(limit: Duration) -> Failure {
@@ -89,6 +106,8 @@ pub(super) fn watched(
         decoder: encoding_rs::UTF_8.new_decoder_with_bom_removal(),
         lines: Lines::default(),
         heard: Instant::now(),
+        pace: Pace::default(),
+        ahead: None,
         taken: 0,
         ended: false,
     };
@@ -104,6 +123,9 @@ struct Watched {
     lines: Lines,
     /// When data of an event last came, or when the watch began.
     heard: Instant,
+    pace: Pace,
+    /// What ended the body behind pieces that are good: they are passed on first.
+    ahead: Option<Failure>,
     taken: usize,
     ended: bool,
 }
@@ -125,37 +147,55 @@ impl Watched {
         }
     }
 
-    /// The next bytes, into lines.
+    /// The next bytes, into lines; in a fast stream all that gathered in the time of a breath.
     async fn gather(&mut self) -> Result<(), Failure> {
-        let bytes = match self.head.take() {
-            Some(head) => Some(head),
-            None => {
-                let left = self.watch.patience().saturating_sub(self.heard.elapsed());
-                if left.is_zero() {
-                    return Err(only_signs_of_life(self.watch.patience()));
-                }
-                next(&mut self.body, self.watch.between).await?
+        if let Some(head) = self.head.take() {
+            return self.take(Some(&head));
+        }
+        if let Some(failure) = self.ahead.take() {
+            return Err(failure);
+        }
+        if self.pace.is_fast() {
+            tokio::time::sleep(BREATH).await;
+        }
+        let left = self.watch.patience().saturating_sub(self.heard.elapsed());
+        if left.is_zero() {
+            return Err(only_signs_of_life(self.watch.patience()));
+        }
+        let began = Instant::now();
+        let bytes = next(&mut self.body, self.watch.between).await?;
+        self.pace.waited(began.elapsed());
+        self.take(bytes.as_deref())?;
+        for _ in 0..AT_ONCE {
+            if self.ended || !self.pace.is_fast() {
+                break;
             }
-        };
-        match bytes {
-            Some(bytes) if self.taken + bytes.len() > MAX_ANSWER => {
-                Err(Failure::new(Kind::BadRequest, format!("the answer exceeds {MAX_ANSWER} bytes")))
-            }
-            Some(bytes) => {
-                let text = self.decode(&bytes, false);
-                if self.lines.push(&text).map_err(too_long)? {
-                    self.heard = Instant::now();
-                }
-                Ok(())
-            }
-            None => {
-                self.ended = true;
-                let rest = self.decode(&[], true);
-                self.lines.push(&rest).map_err(too_long)?;
-                self.lines.finish();
-                Ok(())
+            let Some(more) = at_hand(&mut self.body).await else { break };
+            if let Err(failure) = more.and_then(|bytes| self.take(bytes.as_deref())) {
+                self.ahead = Some(failure);
+                break;
             }
         }
+        Ok(())
+    }
+
+    /// Bytes into lines, or the end of the body.
+    fn take(&mut self, bytes: Option<&[u8]>) -> Result<(), Failure> {
+        let Some(bytes) = bytes else {
+            self.ended = true;
+            let rest = self.decode(&[], true);
+            self.lines.push(&rest).map_err(too_long)?;
+            self.lines.finish();
+            return Ok(());
+        };
+        if self.taken + bytes.len() > MAX_ANSWER {
+            return Err(Failure::new(Kind::BadRequest, format!("the answer exceeds {MAX_ANSWER} bytes")));
+        }
+        let text = self.decode(bytes, false);
+        if self.lines.push(&text).map_err(too_long)? {
+            self.heard = Instant::now();
+        }
+        Ok(())
     }
 
     fn decode(&mut self, bytes: &[u8], last: bool) -> Vec<u8> {
@@ -206,6 +246,37 @@ mod tests {
         let failure = failure.expect("silence");
         assert_eq!(failure.kind, Kind::TimedOut);
         assert!(began.elapsed() >= WATCH.patience() && failure.what.contains("idle_timeout"), "{}", failure.what);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn in_a_fast_stream_what_gathered_in_a_breath_is_passed_on_as_one_piece_and_nothing_is_lost() {
+        let count = 300;
+        let body = stream::iter(0..count).map(|n| Ok(format!("data: {n}\n\n").into_bytes()));
+        let broken = stream::iter([Err("reset".to_owned())]);
+        let facts = Facts::default();
+        let began = Instant::now();
+        let pieces: Vec<_> = watched(Vec::new(), body.chain(broken).boxed(), WATCH, facts.clone()).collect().await;
+        let (last, good) = pieces.split_last().expect("pieces");
+        let text: Vec<u8> =
+            good.iter().flat_map(|piece| piece.as_ref().expect("good before the end").clone()).collect();
+        let whole: String = (0..count).map(|n| format!("data: {n}\n\n")).collect();
+        assert_eq!(String::from_utf8(text).expect("text"), whole);
+        assert!(last.is_err() && facts.failure().is_some_and(|why| why.kind == Kind::Dropped));
+        assert!(good.len() < 30, "the first one by one, then some dozens at a time: {}", good.len());
+        assert!(began.elapsed() < Duration::from_millis(100), "{:?}", began.elapsed());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stream_at_the_pace_of_a_model_is_read_as_it_comes() {
+        let clock = tokio::time::interval(Duration::from_millis(10));
+        let body = stream::unfold((0, clock), |(n, mut clock)| async move {
+            clock.tick().await;
+            (n < 100).then(|| (Ok(b"data: {}\n\n".to_vec()), (n + 1, clock)))
+        });
+        let began = Instant::now();
+        let pieces = watched(Vec::new(), body.boxed(), WATCH, Facts::default()).count().await;
+        // The end of the body completes an event that has no blank line: a last, empty piece.
+        assert_eq!((pieces, began.elapsed().as_millis()), (101, 1000));
     }
 
     #[tokio::test(start_paused = true)]

@@ -10,6 +10,7 @@ pub mod fetch;
 mod guard;
 mod lines;
 pub mod models;
+mod pace;
 
 pub use body::{Facts, Watch};
 pub use client::{Client, HttpError, HttpSettings, Proxy};
