@@ -23,6 +23,8 @@ mod durable;
 mod found;
 mod notes;
 mod revert;
+mod whole;
+mod wishes;
 // Objects and refs.
 mod locks;
 mod objects;
