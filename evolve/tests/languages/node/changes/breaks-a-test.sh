@@ -1,0 +1,1 @@
+sed -i 's/return words/return -words/' src/sums.js
