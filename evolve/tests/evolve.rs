@@ -223,11 +223,13 @@ impl Waiting {
 }
 
 #[test]
-fn a_target_that_moved_meanwhile_ends_with_13_and_stays() {
-    let machine = Machine::new("");
+fn a_target_whose_same_lines_were_changed_meanwhile_ends_with_13_and_stays() {
+    let machine = Machine::new("landing: auto\n");
     let waiting = Waiting::start(&machine);
-    let commit =
-        ["-c", "user.name=A", "-c", "user.email=a@example.invalid", "commit", "-q", "--allow-empty", "-m", "Mine"];
+    let lib = machine.repo().join("src/lib.rs");
+    let read = fs::read_to_string(&lib).expect("reads");
+    fs::write(&lib, read.replace("nothing to read", "nothing at all")).expect("file");
+    let commit = ["-c", "user.name=A", "-c", "user.email=a@example.invalid", "commit", "-qam", "Mine"];
     let done = Command::new("git").arg("-C").arg(machine.repo()).args(commit).status().expect("git starts");
     assert!(done.success());
     let mine = machine.head();
@@ -239,7 +241,7 @@ fn a_target_that_moved_meanwhile_ends_with_13_and_stays() {
 
 #[test]
 fn after_a_kill_the_next_run_lands_what_was_judged_and_works_on_top_of_it() {
-    let machine = Machine::new("");
+    let machine = Machine::new("landing: auto\n");
     let mut killed = Waiting::start(&machine);
     let state = killed.folder.ancestors().nth(3).expect("cycles/ID/candidate").to_owned();
     // Nothing lands while this is held, so the run dies with a verdict and without a landing.
@@ -268,7 +270,7 @@ fn after_a_kill_the_next_run_lands_what_was_judged_and_works_on_top_of_it() {
 
 #[test]
 fn ctrl_c_ends_with_130_and_the_next_command_goes_on() {
-    let machine = Machine::new("");
+    let machine = Machine::new("landing: auto\n");
     let before = machine.head();
     let waiting = Waiting::start(&machine);
     let pid = waiting.child.id().to_string();
@@ -281,7 +283,7 @@ fn ctrl_c_ends_with_130_and_the_next_command_goes_on() {
 
 #[test]
 fn what_could_not_be_proposed_ends_with_12_and_what_is_too_large_with_11() {
-    let machine = Machine::new("");
+    let machine = Machine::new("landing: auto\n");
     let mute = "cmd:sh -c 'echo nothing to do here >&2; exit 4'";
     let none = machine.selfsmith(&["evolve", "--goal", "x", "--proposer", mute, "--json"]);
     let lines = String::from_utf8_lossy(&none.stdout).into_owned();

@@ -211,7 +211,7 @@ fn zones(differs: &Differs, rules: &Rules, defences: Defences, findings: &mut Fi
         (Zone::AddOnly, Some(_), Some(_)) => {
             findings.refuse(format!("{path} was changed, and files may only be added there"), Cure::None);
         }
-        (Zone::Open | Zone::Review | Zone::AddOnly, ..) => {}
+        (Zone::Open | Zone::Knob | Zone::Review | Zone::AddOnly, ..) => {}
     }
 }
 

@@ -4,7 +4,7 @@ use super::{CycleError, Setup, Work, branch, repairable, verdict_of};
 use crate::cycle::compose::{self, Composed, Composing};
 use crate::cycle::said;
 use crate::cycle::sanitize;
-use crate::judgement::candidate::{Candidate, Touched};
+use crate::judgement::candidate::{Candidate, Proposal, Touched, TreeId};
 use crate::judgement::gate::{GateName, GateOutcome, GateReport};
 use crate::judgement::notices;
 use crate::judgement::progress::{Progress, Report};
@@ -108,10 +108,24 @@ fn one(
     }
     work.enter(Entry::Started { arrow: Arrow::Compose })?;
     let id = format!("{}-{}", setup.id, task.attempt);
-    let Composed { candidate, bounds, left_out } = composing(setup, &id, &line(setup)).folder(task.dir)?;
-    if candidate.is_none() {
+    let composed = composing(setup, &id, &line(setup)).folder(task.dir)?;
+    if composed.candidate.is_none() {
         keep_outside(work)?;
     }
+    weighed(setup, work, baseline, (id, composed), weigh)
+}
+
+/// Everything from what is composed to the verdict. Gives the reason where it stopped before.
+fn weighed(
+    setup: &Setup<'_>,
+    work: &mut Work<'_>,
+    baseline: &Baseline,
+    (id, composed): (String, Composed),
+    weigh: &mut dyn Weigh,
+) -> Result<Option<String>, CycleError> {
+    let report = setup.hands.report;
+    let interrupted = || setup.cancel.is_cancelled().then(|| INTERRUPTED.to_owned());
+    let Composed { candidate, bounds, left_out } = composed;
     told(report, left_out);
     told_composed(setup, candidate.as_ref(), &bounds);
     work.enter(Entry::Composed { candidate: candidate.clone(), bounds: bounds.clone() })?;
@@ -146,6 +160,43 @@ fn one(
     Ok(None)
 }
 
+/// The one attempt of a candidate that is made anew from one that was judged before: `tree` holds its changes already, `said` is
+/// what was said of it then. Bounds hold for it as for any other.
+pub(super) fn of_tree(
+    setup: &Setup<'_>,
+    work: &mut Work<'_>,
+    (tree, said): (&TreeId, Proposal),
+    weigh: &mut dyn Weigh,
+) -> Result<Option<String>, CycleError> {
+    let report = setup.hands.report;
+    let interrupted = || setup.cancel.is_cancelled().then(|| INTERRUPTED.to_owned());
+    if let Some(stopped) = interrupted() {
+        return Ok(Some(stopped));
+    }
+    if let Some(why) = own::foreign(setup.hands.repo, &setup.base.tree, setup.hands.judge)? {
+        return Ok(Some(why));
+    }
+    work.enter(Entry::Started { arrow: Arrow::Baseline })?;
+    let baseline = match weigh.baseline(&setup.base.commit, &setup.base.tree, report) {
+        Ok(baseline) => baseline,
+        Err(e) => return Ok(Some(unweighed(&e, &setup.cancel))),
+    };
+    work.enter(Entry::Baselined { baseline: baseline.clone() })?;
+    told(report, notices::of_base(&baseline));
+    if let Some(stopped) = interrupted() {
+        return Ok(Some(stopped));
+    }
+    work.enter(Entry::Started { arrow: Arrow::Propose })?;
+    work.enter(Entry::Proposed { proposal: said })?;
+    if let Some(stopped) = interrupted() {
+        return Ok(Some(stopped));
+    }
+    work.enter(Entry::Started { arrow: Arrow::Compose })?;
+    let id = format!("{}-0", setup.id);
+    let composed = composing(setup, &id, &line(setup)).whole(tree)?;
+    weighed(setup, work, &baseline, (id, composed), weigh)
+}
+
 /// Weigh a tree that no proposer made: a revert. What bounds say does not apply to a person's own decision.
 pub(crate) fn weighed_tree(
     work: &mut Work<'_>,
@@ -156,7 +207,7 @@ pub(crate) fn weighed_tree(
 ) -> Result<Option<String>, CycleError> {
     let report = work.hands.report;
     let interrupted = || cancel.is_cancelled().then(|| INTERRUPTED.to_owned());
-    let base_tree = crate::judgement::candidate::TreeId(work.hands.repo.tree_of(&tests_from.base.0)?);
+    let base_tree = TreeId(work.hands.repo.tree_of(&tests_from.base.0)?);
     if let Some(stopped) = interrupted() {
         return Ok(Some(stopped));
     }

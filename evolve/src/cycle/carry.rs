@@ -11,6 +11,7 @@ use crate::store::lineage;
 use crate::store::lock;
 use crate::store::ops::{self, Operation};
 use crate::store::record::{End, Kind};
+use crate::texts::{EN, fill};
 use selfsmith_repo::RepoError;
 use std::time::Duration;
 
@@ -127,6 +128,7 @@ impl Work<'_> {
                 (self.hands.report)(Progress::TakenBack { commit: commit.clone(), target: record.target.clone() });
             }
             (Some(commit), _) => {
+                self.tell_wishes();
                 let (cycle, target) = (record.id.clone(), record.target.clone());
                 (self.hands.report)(Progress::Landed { cycle, commit: commit.clone(), target });
             }
@@ -134,6 +136,16 @@ impl Work<'_> {
                 (self.hands.report)(Progress::Kept { reference: plan::candidate_ref(&candidate.id) });
             }
             (None, _) => {}
+        }
+    }
+
+    /// What the repository asks of commits, and this one did not do.
+    fn tell_wishes(&self) {
+        let hooks = self.hands.repo.hooks();
+        let hooks = (!hooks.is_empty()).then(|| fill(EN.hooks_not_run, &[("hooks", &hooks.join(", "))]));
+        let signing = self.hands.repo.asks_for_signing().then(|| EN.not_signed.to_owned());
+        for text in hooks.into_iter().chain(signing) {
+            (self.hands.report)(Progress::Notice { text });
         }
     }
 

@@ -4,10 +4,11 @@
 //! refuse it, so that it can be kept and shown; only a folder with a new key in it never enters the repository.
 
 use crate::bounds::{self, Differs, Input, Oddity, Side};
-use crate::judgement::candidate::{BlobId, Candidate, CommitId, Touched, TreeId};
+use crate::judgement::candidate::{BlobId, Candidate, CommitId, Touched, TreeId, Zone};
 use crate::judgement::defence::{Defence, Defences};
 use crate::judgement::gate::{GateName, GateOutcome, GateReport};
 use crate::rules::Rules;
+use crate::rules::knobs::{KNOBS_PATH, Knobs};
 use crate::texts::count;
 use selfsmith_repo::{Change, FileDiff, Mode, ProblemKind, Renames, Repo, RepoError, SnapshotRules, TreePath};
 use std::collections::BTreeMap;
@@ -92,10 +93,15 @@ impl Composing<'_> {
         Ok(Composed { left_out: ignored.into_iter().chain(composed.left_out).collect(), ..composed })
     }
 
+    /// Compose from a tree that holds the changes already, and nothing that a proposer's folder could hide.
+    pub fn whole(&self, tree: &TreeId) -> Result<Composed, RepoError> {
+        self.tree(tree, &[], (self.stopwatch)())
+    }
+
     /// Compose from a tree that holds the changes already.
     fn tree(&self, tree: &TreeId, oddities: &[Oddity], begun: Duration) -> Result<Composed, RepoError> {
         let differs = self.differs(self.base_tree, tree)?;
-        let touched = bounds::touched(&differs, self.rules);
+        let touched = with_knobs(self.repo, self.base_tree, bounds::touched(&differs, self.rules))?;
         let mut report = self.check(&differs, oddities, tree)?;
         self.ask_about_filters(&differs, &mut report)?;
         let (tree, left_out) = self.with_line(tree)?;
@@ -234,7 +240,28 @@ pub fn touched_between(repo: &Repo, old: &TreeId, new: &TreeId, rules: &Rules) -
     let log = rules.changelog().map(TreePath::from);
     let differs: Vec<Differs> =
         composing.differs(old, new)?.into_iter().filter(|d| Some(&d.path) != log.as_ref()).collect();
-    Ok(bounds::touched(&differs, rules))
+    with_knobs(repo, old, bounds::touched(&differs, rules))
+}
+
+/// What only turns knobs of the base within their ranges is seen as that. Knobs that cannot be read are none.
+fn with_knobs(repo: &Repo, base: &TreeId, mut touched: Vec<Touched>) -> Result<Vec<Touched>, RepoError> {
+    let Some(entry) = repo.entry(&base.0, &KNOBS_PATH.into())? else { return Ok(touched) };
+    let text = String::from_utf8(repo.blob(&entry.id)?).unwrap_or_default();
+    let Ok(knobs) = Knobs::parse(&text) else { return Ok(touched) };
+    for one in touched.iter_mut().filter(|one| one.zone == Zone::Open) {
+        let (Some(old), Some(new)) = (&one.old, &one.new) else { continue };
+        let of_knobs = knobs.knobs.iter().any(|knob| knob.file == one.path);
+        if !of_knobs || [old, new].iter().any(|id| repo.blob_size(&id.0).is_ok_and(|size| size > bounds::MAX_FILE)) {
+            continue;
+        }
+        let (old, new) = (String::from_utf8(repo.blob(&old.0)?), String::from_utf8(repo.blob(&new.0)?));
+        if let (Ok(old), Ok(new)) = (old, new)
+            && knobs.turned(&one.path, &old, &new).is_some()
+        {
+            one.zone = Zone::Knob;
+        }
+    }
+    Ok(touched)
 }
 
 /// The text of a changelog with one more bullet, first under "Unreleased"; the heading is made where there is none.

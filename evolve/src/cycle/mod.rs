@@ -15,6 +15,7 @@ mod locks;
 mod plan;
 mod preflight;
 mod recover;
+mod remade;
 mod said;
 mod work;
 
@@ -40,6 +41,7 @@ use std::path::PathBuf;
 pub(crate) use preflight::free_to_move;
 pub use preflight::{Base, look};
 pub use recover::{Recovered, recover, settle};
+pub use remade::{Remade, remake};
 pub use work::{Hands, Work};
 
 pub(crate) use attempt::weighed_tree;
@@ -72,6 +74,8 @@ pub struct Setup<'a> {
 pub struct CycleEnd {
     /// Its id.
     pub cycle: String,
+    /// Full name of the branch that it is for.
+    pub target: String,
     /// The verdict on its last candidate.
     pub verdict: Verdict,
     /// What became of it.
@@ -214,6 +218,7 @@ fn cycle_end(known: &Known, interrupted: bool) -> CycleEnd {
     }
     CycleEnd {
         cycle: known.opened.id.clone(),
+        target: known.opened.target.clone(),
         end,
         gate,
         why,

@@ -5,7 +5,7 @@
 use super::{CycleError, Hands, Work, checkouts, verdict_of};
 use crate::cycle::sanitize;
 use crate::judgement::candidate::{Candidate, CommitId, Proposal, TreeId, Zone};
-use crate::judgement::gate::{GateOutcome, GateReport};
+use crate::judgement::gate::{GateName, GateOutcome, GateReport};
 use crate::judgement::verdict::Verdict;
 use crate::store::evidence;
 use crate::store::journal::{Attempt, Effect, Known, Landing, Move, Opened, Plan};
@@ -119,6 +119,7 @@ pub(crate) fn record(
         about: opened.about.clone(),
         authority: opened.authority.clone(),
         judge: opened.judge.clone(),
+        forgotten: Vec::new(),
     }
 }
 
@@ -130,6 +131,7 @@ fn decide(known: &Known, stopped: Option<String>) -> (Verdict, End) {
     let Some(verdict) = verdict_of(known) else { return unseen("nothing was weighed".to_owned()) };
     let end = match &verdict {
         Verdict::Accept if may_land(known) => End::Landed,
+        Verdict::NeedsHuman { gate, .. } if is_answered(known, *gate) => End::Landed,
         Verdict::Accept | Verdict::NeedsHuman { .. } => End::Waiting,
         Verdict::Reject { .. } => End::Refused,
         Verdict::Inconclusive { .. } => End::Inconclusive,
@@ -144,8 +146,15 @@ fn may_land(known: &Known) -> bool {
     let reviewed = candidate.is_none_or(|c| c.touched.iter().any(|t| t.zone == Zone::Review));
     match known.opened.landing {
         Landing::Review => false,
+        Landing::Knobs => candidate.is_some_and(|c| c.touched.iter().all(|t| t.zone == Zone::Knob)),
         Landing::Auto => known.opened.kind == Kind::Revert || !reviewed,
+        Landing::Approved { .. } => true,
     }
+}
+
+/// What a gate asks of a candidate that was approved and made anew with the same blobs, it asked before.
+fn is_answered(known: &Known, gate: GateName) -> bool {
+    known.opened.landing == Landing::Approved { question: Some(gate) }
 }
 
 /// The commit of a candidate: the tested tree on its base, with what the gates said.

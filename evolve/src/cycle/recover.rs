@@ -47,7 +47,7 @@ impl Recovered {
             (Kind::Cycle, Landing::Auto) => {
                 format!("{end}; it was begun with `landing: auto`, which still held for it")
             }
-            (Kind::Cycle, Landing::Review) => {
+            (Kind::Cycle, Landing::Review | Landing::Knobs) => {
                 format!("{end}; it was begun with `landing: review`, which still held for it")
             }
             _ => end,
@@ -79,12 +79,12 @@ pub fn recover(hands: Hands<'_>) -> Result<Vec<Recovered>, CycleError> {
 fn plan_for(work: &Work<'_>) -> Result<crate::store::journal::Plan, CycleError> {
     let stopped = INTERRUPTED.to_owned();
     match work.known.opened.kind {
-        Kind::Cycle | Kind::Revert => {
+        kind if kind.is_weighed() => {
             let weighed = work.known.last().is_some_and(|attempt| attempt.weighed.is_some());
             plan::cycle_plan(work, (!weighed).then_some(stopped))
         }
         // A decision that was not planned has done nothing, and is the person's to make again.
-        Kind::Approval | Kind::Rejection | Kind::Undo => {
+        _ => {
             let hands = work.hands;
             let unmade = (Verdict::Inconclusive { gate: None, why: stopped }, End::Inconclusive);
             let record = record(&work.known.opened, (hands.clock)(), None, Proposal::default(), unmade);

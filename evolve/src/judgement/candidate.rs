@@ -43,6 +43,8 @@ pub enum Zone {
     Review,
     /// Nothing may differ.
     Sealed,
+    /// Open, and only numbers within the ranges of the base's knobs differ. No rule says so: it is seen in the change.
+    Knob,
 }
 
 /// One path that differs from the base.

@@ -73,6 +73,27 @@ impl Inbox {
         Ok(Self { dir: dir.to_owned(), _watcher: watcher, events })
     }
 
+    /// Put a goal there, under a name that begins with this; it is whole at once. Returns its file.
+    pub fn put(dir: &Path, name: &str, text: &str) -> Result<PathBuf, InboxError> {
+        fs::create_dir_all(dir).map_err(|source| InboxError::file("make", dir, source))?;
+        let write = || -> io::Result<tempfile::NamedTempFile> {
+            let mut file = tempfile::Builder::new().prefix(".goal-").tempfile_in(dir)?;
+            io::Write::write_all(&mut file, text.as_bytes())?;
+            file.as_file().sync_all()?;
+            Ok(file)
+        };
+        let mut file = write().map_err(|source| InboxError::file("write a goal into", dir, source))?;
+        for count in 0..10_000u32 {
+            let path = dir.join(if count == 0 { format!("{name}.md") } else { format!("{name}-{count}.md") });
+            match file.persist_noclobber(&path) {
+                Ok(_) => return Ok(path),
+                Err(refused) if refused.error.kind() == io::ErrorKind::AlreadyExists => file = refused.file,
+                Err(refused) => return Err(InboxError::file("write", &path, refused.error)),
+            }
+        }
+        Err(InboxError::Full { dir: dir.to_owned() })
+    }
+
     /// The next goal; waits for one. None once `stop` says so, which is asked a few times a second.
     pub fn next(&self, stop: &dyn Fn() -> bool) -> Result<Option<Goal>, InboxError> {
         loop {

@@ -17,6 +17,10 @@ pub struct Settings {
     pub model: Model,
     /// What is done with what was accepted, where the command line does not say.
     pub landing: Landing,
+    /// Who may have kept candidates forgotten.
+    pub forgetting: Forgetting,
+    /// Programs that count as agents besides the known ones, by the names of their files.
+    pub agents: Vec<String>,
     /// Limits of a cycle.
     pub limits: Limits,
     /// The room.
@@ -56,6 +60,17 @@ pub enum Landing {
     /// It waits for a person's approval.
     #[default]
     Review,
+}
+
+/// Who may have kept candidates forgotten.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Forgetting {
+    /// A person at a terminal.
+    #[default]
+    Person,
+    /// Whoever asks: an unattended run, too.
+    Unattended,
 }
 
 /// Limits of a cycle.

@@ -8,6 +8,7 @@ pub mod fix;
 pub mod replay;
 pub mod room;
 pub mod table;
+pub mod tune;
 
 use crate::judgement::candidate::Proposal;
 use crate::judgement::progress::Report;

@@ -4,6 +4,7 @@ use crate::proposer::agent::{Agent, AgentProgram};
 use crate::proposer::command::{Command, Outside};
 use crate::proposer::fix::Fix;
 use crate::proposer::room::Kit;
+use crate::proposer::tune::Tune;
 use crate::proposer::{Proposer, ProposerError, replay};
 use crate::relay::{Source, Upstream};
 use std::path::PathBuf;
@@ -19,6 +20,8 @@ pub enum Spec {
     Fix,
     /// `replay:FILE`.
     Replay(PathBuf),
+    /// `tune`.
+    Tune,
 }
 
 /// What the proposers are made from.
@@ -44,11 +47,12 @@ impl Spec {
         match (name, rest) {
             ("agent", "") => Ok(Self::Agent),
             ("fix", "") => Ok(Self::Fix),
+            ("tune", "") => Ok(Self::Tune),
             ("replay", file) if !file.is_empty() => Ok(Self::Replay(PathBuf::from(file))),
             ("cmd", line) if !line.trim().is_empty() => Ok(Self::Command(line.to_owned())),
             _ => Err(ProposerError {
                 what: format!("`{typed}` is no proposer"),
-                hint: "known are agent, fix, replay:FILE and cmd:COMMAND".to_owned(),
+                hint: "known are agent, fix, tune, replay:FILE and cmd:COMMAND".to_owned(),
             }),
         }
     }
@@ -80,6 +84,7 @@ pub fn open(spec: &Spec, makings: Makings) -> Result<Box<dyn Proposer>, Proposer
             let file = makings.outside.cwd.join(file);
             Ok(Box::new(replay::open(&file, agent(makings.agent)?, makings.kit)?))
         }
+        Spec::Tune => Ok(Box::new(Tune)),
         Spec::Command(line) => Ok(Box::new(Command::new(line, makings.outside, makings.kit)?)),
         Spec::Fix => match makings.fix {
             Some(fix) => Ok(Box::new(fix)),

@@ -20,7 +20,7 @@ use crate::store::journal::{Effect, Entry, Landing, Opened};
 use crate::store::lineage::{self, LineageError, Link};
 use crate::store::lock;
 use crate::store::record::{End, Kind, Record};
-use selfsmith_repo::{Change, Merged, Mode, RepoError, TreePath};
+use selfsmith_repo::{Change, Merged, Mode, Repo, RepoError, TreePath};
 use selfsmith_sandbox::Cancel;
 
 /// What a decision works with.
@@ -72,6 +72,14 @@ pub enum ReviewError {
         /// What to do next.
         hint: String,
     },
+    /// The target has moved to where the same lines were changed.
+    #[error("{what}")]
+    Conflicts {
+        /// Which, completing "could not".
+        what: String,
+        /// What to do next.
+        hint: String,
+    },
     /// The judge could not go on.
     #[error(transparent)]
     Cycle(#[from] CycleError),
@@ -88,7 +96,7 @@ impl ReviewError {
     pub fn hint(&self) -> String {
         match self {
             Self::Unknown { .. } | Self::Ambiguous { .. } => "`selfsmith review` lists them".to_owned(),
-            Self::Unfit { hint, .. } => hint.clone(),
+            Self::Unfit { hint, .. } | Self::Conflicts { hint, .. } => hint.clone(),
             Self::Cycle(e) => e.hint(),
             Self::Lineage(e) => e.hint().to_owned(),
             Self::Repo(e) => e.hint().to_owned(),
@@ -102,7 +110,7 @@ pub fn approve(deciding: &Deciding<'_>, id: &str) -> Result<Decided, ReviewError
     let hands = deciding.hands.with(&durable);
     cycle::recover(hands)?;
     let (item, link) = waiting(hands, id)?;
-    let (candidate, commit) = as_judged(hands, &link)?;
+    let (candidate, commit, _) = as_judged(hands, &link)?;
     free_to_move(hands.repo, &link.record.target)?;
     let opened = opened(deciding, Kind::Approval, &link.record, item.id.clone());
     let mut work = Work::begin(hands, opened)?;
@@ -169,21 +177,22 @@ pub fn revert(
     carried(work)
 }
 
+/// A tree with the changelog of another one, in which the judge's own line is not there yet.
+pub(super) fn without_line(repo: &Repo, tree: &TreeId, before: &TreeId, rules: &Rules) -> Result<TreeId, ReviewError> {
+    let Some(path) = rules.changelog().map(TreePath::from) else { return Ok(tree.clone()) };
+    let entry = repo.entry(&before.0, &path)?.map(|e| (e.mode, e.id));
+    Ok(TreeId(repo.tree_with(&tree.0, &[Change { path, entry }])?))
+}
+
 /// The head's tree without what the commit changed; the changelog only gains a line.
 fn without(hands: Hands<'_>, base: &Base, landed: &CommitId, item: &Item) -> Result<TreeId, ReviewError> {
     let repo = hands.repo;
     let commit = repo.read_commit(&landed.0)?;
     let parent = commit.parents.first().ok_or_else(|| unknown(&landed.0))?;
-    let before = repo.tree_of(parent)?;
+    let before = TreeId(repo.tree_of(parent)?);
     let log = base.rules.changelog().map(TreePath::from);
-    let after = match &log {
-        Some(path) => {
-            let entry = repo.entry(&before, path)?.map(|e| (e.mode, e.id));
-            repo.tree_with(&commit.tree, &[Change { path: path.clone(), entry }])?
-        }
-        None => commit.tree.clone(),
-    };
-    let tree = match repo.merge_trees(&after, &base.tree.0, &before)? {
+    let after = without_line(repo, &TreeId(commit.tree.clone()), &before, &base.rules)?;
+    let tree = match repo.merge_trees(&after.0, &base.tree.0, &before.0)? {
         Merged::Tree(tree) => tree,
         Merged::Conflicts(paths) => {
             let paths: Vec<String> = paths.iter().map(ToString::to_string).collect();
@@ -219,8 +228,9 @@ fn waiting(hands: Hands<'_>, id: &str) -> Result<(Item, Link), ReviewError> {
     Ok((item, link))
 }
 
-/// The candidate and its commit, if both are still what was judged and the verdict still follows from the evidence.
-fn as_judged(hands: Hands<'_>, link: &Link) -> Result<(Candidate, CommitId), ReviewError> {
+/// The candidate, its commit and the rules it was judged by, if all are still what was judged and the verdict still follows
+/// from the evidence.
+pub(super) fn as_judged(hands: Hands<'_>, link: &Link) -> Result<(Candidate, CommitId, Rules), ReviewError> {
     let void = |why: &str| ReviewError::Unfit {
         what: format!("approve {}: {why}", link.record.id),
         hint: "the approval would be void; run the goal again".to_owned(),
@@ -244,7 +254,7 @@ fn as_judged(hands: Hands<'_>, link: &Link) -> Result<(Candidate, CommitId), Rev
     if compose::touched_between(hands.repo, &base_tree, &candidate.tree, &rules)? != candidate.touched {
         return Err(void("what differs is not what was judged"));
     }
-    Ok((candidate, CommitId(kept)))
+    Ok((candidate, CommitId(kept), rules))
 }
 
 fn opened(deciding: &Deciding<'_>, kind: Kind, of: &Record, about: String) -> Opened {

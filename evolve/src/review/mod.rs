@@ -3,9 +3,15 @@
 //! Read from the lineage alone, so that a fresh clone with the judge's refs shows the same. Deciding is in [`decide`], checking
 //! in [`verify`]. It prints nothing; texts of proposers in it are untrusted and are escaped by whoever shows them.
 
-pub mod undo;
-
+pub mod at;
+pub mod bisect;
 pub mod decide;
+pub mod failures;
+pub mod forget;
+pub mod hunks;
+pub mod remake;
+pub mod risk;
+pub mod undo;
 pub mod verify;
 mod witnesses;
 
@@ -65,6 +71,10 @@ pub enum Status {
     Reverted,
     /// Landed, and the target was moved back.
     Undone,
+    /// Another one was made from it, and stands in its place.
+    Superseded,
+    /// Kept no more.
+    Forgotten,
 }
 
 impl Status {
@@ -79,6 +89,8 @@ impl Status {
             Self::Inconclusive => "inconclusive",
             Self::Reverted => "reverted",
             Self::Undone => "undone",
+            Self::Superseded => "superseded",
+            Self::Forgotten => "forgotten",
         }
     }
 
@@ -155,10 +167,13 @@ fn items(links: &[Link]) -> Vec<Item> {
     for link in links.iter().rev() {
         let record = &link.record;
         match record.kind {
-            Kind::Cycle | Kind::Revert => {
+            Kind::Cycle | Kind::Revert | Kind::Rebase | Kind::Selection => {
                 items.push(item(record));
                 if record.kind == Kind::Revert && record.end == End::Landed {
                     took_back(&mut items, record, Status::Reverted);
+                }
+                if record.kind.is_remade() && matches!(record.end, End::Landed | End::Waiting) {
+                    superseded(&mut items, record);
                 }
             }
             Kind::Approval | Kind::Rejection => {
@@ -173,6 +188,11 @@ fn items(links: &[Link]) -> Vec<Item> {
             }
             Kind::Undo if record.end == End::Landed => undone(&mut items, record, &records),
             Kind::Undo => {}
+            Kind::Forgetting => {
+                for item in items.iter_mut().filter(|item| record.forgotten.contains(&item.id)) {
+                    item.status = Status::Forgotten;
+                }
+            }
         }
     }
     items.reverse();
@@ -190,6 +210,14 @@ fn item(record: &Record) -> Item {
         target: record.target.clone(),
         landed: record.landed.clone(),
         proposer: record.proposer.clone(),
+    }
+}
+
+/// The candidate that another one was made from has done its service.
+fn superseded(items: &mut [Item], remade: &Record) {
+    let about = |item: &&mut Item| Some(&item.id) == remade.about.as_ref();
+    if let Some(item) = items.iter_mut().find(about) {
+        item.status = Status::Superseded;
     }
 }
 

@@ -31,10 +31,11 @@ pub fn verify(repo: &Repo, state: &StateFolder) -> Result<Vec<Fault>, ReviewErro
     let links = match lineage::list(repo) {
         Ok(links) => links,
         Err(lineage::LineageError::Damaged { commit, what }) => return Ok(vec![Fault { id: commit, what }]),
-        Err(e) => return Err(e.into()),
+        Err(e) => return Ok(vec![Fault { id: LINEAGE_REF.to_owned(), what: format!("could not {e}") }]),
     };
     let mut faults = Vec::new();
     let mut seen = BTreeSet::new();
+    let forgotten: BTreeSet<String> = links.iter().flat_map(|link| link.record.forgotten.clone()).collect();
     for (at, link) in links.iter().enumerate() {
         let mut say = |what: String| faults.push(Fault { id: link.record.id.clone(), what });
         if !seen.insert(link.record.id.clone()) {
@@ -44,27 +45,37 @@ pub fn verify(repo: &Repo, state: &StateFolder) -> Result<Vec<Fault>, ReviewErro
         if link.parents.len() != parents {
             say(format!("its link stands on {} commits and not on {parents}", link.parents.len()));
         }
-        one(repo, link, &mut say)?;
+        // What cannot be read is a fault of this record, and the others are looked at all the same.
+        if let Err(e) = one(repo, link, &forgotten, &mut say) {
+            say(format!("could not {e}"));
+        }
     }
-    faults.extend(witnesses::missing(repo, state, &seen)?);
+    // Every byte, also of what no verdict needs: texts, and what notes said before.
+    let tips: Vec<String> = [LINEAGE_REF, NOTES_REF].into_iter().filter_map(|name| repo.read_ref(name).ok()?).collect();
+    for (id, why) in repo.unreadable(&tips)? {
+        faults.push(Fault { id, what: format!("this object of the record cannot be read: {why}") });
+    }
+    match witnesses::missing(repo, state, &seen) {
+        Ok(missing) => faults.extend(missing),
+        Err(e) => faults.push(Fault { id: "what else tells of them".to_owned(), what: format!("could not {e}") }),
+    }
     Ok(faults)
 }
 
-fn one(repo: &Repo, link: &Link, say: &mut impl FnMut(String)) -> Result<(), ReviewError> {
+fn one(
+    repo: &Repo,
+    link: &Link,
+    forgotten: &BTreeSet<String>,
+    say: &mut impl FnMut(String),
+) -> Result<(), ReviewError> {
     let message = repo.read_commit(&link.commit.0)?;
     if message.trailer("Selfsmith-Evidence").as_deref() != Some(&link.evidence.0) {
         say(format!("the evidence at {LINEAGE_REF} is not the evidence that the link names"));
     }
-    let found = match evidence::read(repo, &link.evidence) {
-        Ok(found) => found,
-        Err(e) => {
-            say(format!("could not {e}"));
-            return Ok(());
-        }
-    };
+    let found = evidence::read(repo, &link.evidence)?;
     derived(link, &found, say);
     if let Some(candidate) = &link.record.candidate {
-        judged(repo, link, candidate, &found, say)?;
+        judged(repo, link, (candidate, forgotten), &found, say)?;
     }
     if link.record.end == End::Landed && link.record.kind != Kind::Undo {
         landed(repo, link, say)?;
@@ -100,16 +111,18 @@ fn derived(link: &Link, found: &Evidence, say: &mut impl FnMut(String)) {
 fn judged(
     repo: &Repo,
     link: &Link,
-    candidate: &Candidate,
+    (candidate, forgotten): (&Candidate, &BTreeSet<String>),
     found: &Evidence,
     say: &mut impl FnMut(String),
 ) -> Result<(), ReviewError> {
     match repo.read_ref(&candidate_ref(&candidate.id))? {
         Some(kept) if repo.tree_of(&kept)? == candidate.tree.0 => {}
         Some(_) => say(format!("{} leads to another tree than the one that was judged", candidate_ref(&candidate.id))),
+        // What was forgotten is there no more, and what it was is not to be had.
+        None if forgotten.contains(&candidate.id) => return Ok(()),
         None => say(format!("{} is gone", candidate_ref(&candidate.id))),
     }
-    if !matches!(link.record.kind, Kind::Cycle | Kind::Approval) {
+    if matches!(link.record.kind, Kind::Revert | Kind::Rejection) {
         return Ok(());
     }
     match Rules::parse(&found.rules) {

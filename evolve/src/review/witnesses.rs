@@ -5,15 +5,17 @@
 use super::ReviewError;
 use crate::cycle::CycleError;
 use crate::review::Fault;
-use crate::store::journal::{Effect, Entry, Known};
+use crate::store::journal::{Effect, Known};
 use crate::store::lineage::{LINEAGE_REF, NOTES_REF};
-use crate::store::log;
-use crate::store::ops;
+use crate::store::log::{self, LogError};
+use crate::store::ops::Operation;
 use crate::store::record::Record;
 use crate::store::state::StateFolder;
 use selfsmith_repo::Repo;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 /// Commits on branches that are looked at, newest first.
 const MOST_COMMITS: usize = 10_000;
@@ -33,7 +35,7 @@ struct Witnesses {
 pub fn missing(repo: &Repo, state: &StateFolder, recorded: &BTreeSet<String>) -> Result<Vec<Fault>, ReviewError> {
     let mut witnesses = Witnesses::default();
     witnesses.journals(state)?;
-    for operation in ops::list(state).map_err(CycleError::from)? {
+    for operation in read::<Operation>(&state.ops())? {
         witnesses.tell(operation.id, "the operation log".to_owned());
     }
     witnesses.refs(repo)?;
@@ -54,6 +56,16 @@ pub fn missing(repo: &Repo, state: &StateFolder, recorded: &BTreeSet<String>) ->
     Ok(faults)
 }
 
+/// A log to its last byte, unless somebody is just writing it.
+fn read<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, ReviewError> {
+    let strict = log::read_strictly(path);
+    let in_use = || std::fs::File::open(path).is_ok_and(|file| file.try_lock_shared().is_err());
+    match strict {
+        Err(LogError::Damaged { .. }) if in_use() => Ok(log::read(path).map_err(CycleError::from)?),
+        other => Ok(other.map_err(CycleError::from)?),
+    }
+}
+
 impl Witnesses {
     fn tell(&mut self, id: String, who: String) {
         self.told.entry(id).or_default().insert(who);
@@ -67,7 +79,7 @@ impl Witnesses {
         })?;
         for id in ids {
             let path = state.cycle(&id).journal();
-            let entries = log::read::<Entry>(&path).map_err(CycleError::from)?;
+            let entries = read(&path)?;
             let known = Known::fold(&entries).map_err(|source| CycleError::Journal { path, source })?;
             let Some(known) = known else { continue };
             let records = known.plan.as_ref().is_some_and(|plan| plan.effects.contains(&Effect::Lineage));
@@ -102,7 +114,8 @@ impl Witnesses {
         }
         let Some(head) = repo.read_ref(NOTES_REF)? else { return Ok(()) };
         for entry in repo.entries(&repo.tree_of(&head)?)? {
-            let Ok(note) = serde_json::from_slice::<Note>(&repo.blob(&entry.id)?) else { continue };
+            let bytes = repo.blob(&entry.id)?;
+            let Ok(note) = serde_json::from_slice::<Note>(&bytes) else { continue };
             let commit = entry.path.to_string().replace('/', "");
             self.tell(note.record.id, format!("the note on {commit}"));
         }

@@ -4,6 +4,7 @@
 //! cannot open anything; unknown keys, bad globs and empty commands are errors with the line. Rules come from the base
 //! commit only, never from a candidate.
 
+pub mod knobs;
 pub mod own;
 pub mod plan;
 
@@ -244,6 +245,9 @@ impl Rules {
     fn compile(written: Written) -> Result<Self, (String, String)> {
         let mut zones = Vec::with_capacity(written.zones.len());
         for line in &written.zones {
+            if line.zone == Zone::Knob {
+                return Err((line.path.clone(), format!("knobs are named in {}, and are no zone", knobs::KNOBS_PATH)));
+            }
             zones.push((glob(&line.path)?, line.zone));
         }
         let commands = written
@@ -274,6 +278,8 @@ const fn strictness(zone: Zone) -> u8 {
         Zone::Review => 1,
         Zone::AddOnly => 2,
         Zone::Sealed => 3,
+        // No line of rules says so: `Rules::compile` refuses it.
+        Zone::Knob => 4,
     }
 }
 

@@ -100,7 +100,8 @@ impl Plan {
                 gates.insert(GateName::Build);
             }
             let is_source = path.ends_with(".rs") || compiled.contains(path);
-            let is_prose = path.ends_with(".md") || path.ends_with(".txt");
+            // Only of cargo it is known what a build reads: elsewhere a text may be what the tests are about.
+            let is_prose = self.is_cargo && (path.ends_with(".md") || path.ends_with(".txt"));
             if rules.is_scenario(path) || is_prose && !is_source {
                 continue;
             }

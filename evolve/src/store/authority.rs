@@ -1,7 +1,8 @@
-//! Who said so: approving, undoing and setting a policy need a person, and which sign of one was seen is recorded.
+//! Who said so: approving, undoing, forgetting and setting a policy need a person, and which sign of one was seen is recorded.
 //!
-//! A person is at a terminal of the process's own (`/dev/tty` opens) and no agent stands among its ancestors; or the owner
-//! wrote it into the judge's own settings. It cannot tell who sits at the terminal.
+//! A person is at a terminal of the process's own (`/dev/tty` opens), no agent stands among its ancestors, and none of them
+//! confined it; or the owner wrote it into the judge's own settings. It cannot tell who sits at the terminal, nor recognise
+//! an agent that runs outside of every wall, under a name of its own making, and cut itself off from what it started.
 
 use serde::{Deserialize, Serialize};
 use std::fs::{self, OpenOptions};
@@ -18,8 +19,9 @@ pub enum Authority {
         /// The file that says so.
         file: PathBuf,
     },
-    /// Typed on the command line of an unattended run, no agent among the ancestors. Enough for `--landing auto`, not for
-    /// an approval.
+    /// Nobody's word is needed: the repository is the judge's own sample, made by the very process that lands on it.
+    Sample,
+    /// Typed on the command line of an unattended run. Stands in older records; it is enough for nothing any more.
     CommandLine,
 }
 
@@ -30,6 +32,14 @@ pub enum NoAuthority {
     #[error("do this for an agent: process {pid} ({name}) started this command")]
     Agent {
         /// The ancestor.
+        pid: u32,
+        /// Its program.
+        name: String,
+    },
+    /// An ancestor takes rights away from what it starts, as agents do.
+    #[error("do this behind a wall: process {pid} ({name}) confines what it starts, as agents do")]
+    Confined {
+        /// The nearest ancestor that is not confined itself.
         pid: u32,
         /// Its program.
         name: String,
@@ -46,69 +56,126 @@ pub enum NoAuthority {
 }
 
 impl NoAuthority {
-    /// What to do next.
-    pub fn hint(&self) -> &'static str {
-        match self {
-            Self::Agent { .. } => "type the command yourself in a terminal",
-            Self::NoTerminal => {
-                "type it in a terminal, or write `landing: auto` into the judge's own settings (judge.yaml)"
-            }
-            Self::Unseen { .. } => "write `landing: auto` into the judge's own settings (judge.yaml)",
-        }
+    /// Whether it was seen that no person asks: being one is then the only remedy.
+    pub const fn is_an_agents(&self) -> bool {
+        matches!(self, Self::Agent { .. } | Self::Confined { .. })
     }
 }
 
-/// Look for a person. `settings` is the owner's file, where that allows it without a terminal.
-pub fn person(settings: Option<&Path>) -> Result<Authority, NoAuthority> {
+/// Programs that act for a model, by the names of their files, scripts or processes.
+const AGENTS: [&str; 12] = [
+    "selfsmith-agent",
+    "aider",
+    "amp",
+    "claude",
+    "codex",
+    "copilot",
+    "crush",
+    "cursor-agent",
+    "gemini",
+    "goose",
+    "opencode",
+    "qwen",
+];
+/// The launcher sets it for the agent, and whatever the agent starts inherits it.
+const MARK: &[u8] = b"SELFSMITH_GENERATION=";
+/// The kernel keeps so many characters of a process's name.
+const KEPT: usize = 15;
+
+/// Look for a person. `settings` is the owner's file, where that allows it without one; `more` are programs that the owner
+/// counts as agents besides the known ones.
+pub fn person(settings: Option<&Path>, more: &[String]) -> Result<Authority, NoAuthority> {
     if let Some(file) = settings {
         return Ok(Authority::Settings { file: file.to_owned() });
     }
-    no_agent_above()?;
+    no_agent_above(more)?;
     match OpenOptions::new().read(true).write(true).open("/dev/tty") {
         Ok(_) => Ok(Authority::Terminal),
         Err(_) => Err(NoAuthority::NoTerminal),
     }
 }
 
-/// Look for whoever typed `--landing auto`: a person, or at least nobody's agent.
-pub fn command_line(settings: Option<&Path>) -> Result<Authority, NoAuthority> {
-    match person(settings) {
-        Err(NoAuthority::NoTerminal) => Ok(Authority::CommandLine),
-        other => other,
+/// No ancestor of this process is an agent's program, or confines what it starts.
+fn no_agent_above(more: &[String]) -> Result<(), NoAuthority> {
+    let me = Facts::of(std::process::id())?;
+    let me = me.ok_or_else(|| NoAuthority::Unseen { what: "this process is not listed in /proc".to_owned() })?;
+    if me.marked {
+        let name = me.names.into_iter().next().unwrap_or_default();
+        return Err(NoAuthority::Agent { pid: std::process::id(), name });
     }
-}
-
-/// No ancestor of this process is an agent's program.
-fn no_agent_above() -> Result<(), NoAuthority> {
-    let mut pid = std::process::id();
+    let mut outside = None;
+    let mut next = me.parent;
     // A chain longer than this does not occur; a circle cannot.
     for _ in 0..4096 {
-        let Some(parent) = parent_of(pid)? else { return Ok(()) };
-        let name = fs::read_to_string(format!("/proc/{parent}/comm")).unwrap_or_default();
-        let name = name.trim().to_owned();
-        if is_agent(&name) {
-            return Err(NoAuthority::Agent { pid: parent, name });
+        let Some(pid) = next else {
+            return outside.map_or(Ok(()), |(pid, name)| Err(NoAuthority::Confined { pid, name }));
+        };
+        // An ancestor that ended in between has no ancestors any more.
+        let facts = Facts::of(pid)?.unwrap_or_default();
+        if let Some(name) = facts.agent(more) {
+            return Err(NoAuthority::Agent { pid, name });
         }
-        pid = parent;
+        if me.confined && !facts.confined && outside.is_none() {
+            outside = Some((pid, facts.names.first().cloned().unwrap_or_default()));
+        }
+        next = facts.parent;
     }
     Err(NoAuthority::Unseen { what: "the chain of processes does not end".to_owned() })
 }
 
-/// The kernel keeps 15 characters of a program's name.
-fn is_agent(name: &str) -> bool {
-    name.starts_with("selfsmith-agent") || "selfsmith-agent".starts_with(name) && name.len() == 15
+/// What `/proc` tells of a process.
+#[derive(Debug, Default)]
+struct Facts {
+    parent: Option<u32>,
+    /// It and what it starts can gain no rights (`no_new_privs`): every wall needs that, and nothing takes it back.
+    confined: bool,
+    /// What it is called: the process, its file, and the script that an interpreter runs.
+    names: Vec<String>,
+    /// It was started as the agent, or below it.
+    marked: bool,
 }
 
-fn parent_of(pid: u32) -> Result<Option<u32>, NoAuthority> {
-    let path = format!("/proc/{pid}/status");
-    let status = match fs::read_to_string(&path) {
-        Ok(status) => status,
-        // An ancestor that ended in between has no ancestors any more; where there is no /proc nothing can be seen.
-        Err(_) if Path::new("/proc/self/status").exists() => return Ok(None),
-        Err(e) => return Err(NoAuthority::Unseen { what: format!("{path}: {e}") }),
-    };
-    let parent = status.lines().find_map(|line| line.strip_prefix("PPid:")).and_then(|v| v.trim().parse::<u32>().ok());
-    Ok(parent.filter(|p| *p != 0))
+impl Facts {
+    /// None for a process that is not there.
+    fn of(pid: u32) -> Result<Option<Self>, NoAuthority> {
+        let file = |name: &str| PathBuf::from(format!("/proc/{pid}/{name}"));
+        let status = match fs::read_to_string(file("status")) {
+            Ok(status) => status,
+            Err(_) if Path::new("/proc/self/status").exists() => return Ok(None),
+            Err(e) => return Err(NoAuthority::Unseen { what: format!("{}: {e}", file("status").display()) }),
+        };
+        let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+        let named = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
+        let mut names: Vec<String> = field("Name:").map(str::to_owned).into_iter().collect();
+        // What cannot be read belongs to somebody else, and so to no agent of this person's.
+        names.extend(fs::read_link(file("exe")).ok().as_deref().and_then(named));
+        let line = fs::read(file("cmdline")).unwrap_or_default();
+        let words = line.split(|byte| *byte == 0).take(2).map(|word| String::from_utf8_lossy(word).into_owned());
+        names.extend(words.filter_map(|word| named(Path::new(&word))));
+        let variables = fs::read(file("environ")).unwrap_or_default();
+        Ok(Some(Self {
+            parent: field("PPid:").and_then(|text| text.parse().ok()).filter(|pid| *pid != 0),
+            confined: field("NoNewPrivs:") == Some("1"),
+            marked: variables.split(|byte| *byte == 0).any(|variable| variable.starts_with(MARK)),
+            names,
+        }))
+    }
+
+    /// The name by which it is an agent's.
+    fn agent(&self, more: &[String]) -> Option<String> {
+        let known = || AGENTS.iter().copied().chain(more.iter().map(String::as_str));
+        let is_known = |name: &&String| known().any(|agent| is_called(name, agent));
+        let marked = self.names.first().filter(|_| self.marked);
+        self.names.iter().find(is_known).or(marked).cloned()
+    }
+}
+
+/// Whether a name is this program's: whole, cut off by the kernel, with an ending of a script or of a platform, or of a file
+/// that was replaced while it ran.
+fn is_called(name: &str, agent: &str) -> bool {
+    let name = name.strip_suffix(" (deleted)").unwrap_or(name);
+    let stem = [".exe", ".js", ".mjs", ".cjs", ".py"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
+    stem == agent || (name.len() == KEPT && agent.starts_with(name))
 }
 
 #[cfg(test)]
@@ -119,20 +186,35 @@ mod tests {
     #[test]
     fn the_owners_settings_are_enough_and_are_named() {
         let file = PathBuf::from("/home/a/judge.yaml");
-        assert_eq!(person(Some(&file)).unwrap(), Authority::Settings { file });
+        assert_eq!(person(Some(&file), &[]).unwrap(), Authority::Settings { file });
     }
 
     #[test]
-    fn the_agents_program_is_recognised_by_the_name_the_kernel_keeps() {
-        assert!(is_agent("selfsmith-agent"));
-        assert!(!is_agent("selfsmith"));
-        assert!(!is_agent("bash"));
-        assert!(!is_agent(""));
+    fn agents_are_recognised_by_process_file_script_and_mark() {
+        let called =
+            |names: &[&str]| Facts { names: names.iter().map(|&n| n.to_owned()).collect(), ..Facts::default() };
+        for names in [
+            &["selfsmith-agent"][..],
+            &["sh", "selfsmith-agent (deleted)"],
+            &["node", "node", "node", "gemini.js"],
+            &["python3", "python3.12", "python3", "aider"],
+            &["claude", "node"],
+        ] {
+            assert!(called(names).agent(&[]).is_some(), "{names:?}");
+        }
+        for names in [&["bash", "bash"][..], &["selfsmith"], &["claude-notes"], &[""], &[]] {
+            assert_eq!(called(names).agent(&[]), None, "{names:?}");
+        }
+        assert_eq!(called(&["my-robot"]).agent(&["my-robot".to_owned()]).as_deref(), Some("my-robot"));
+        // Fifteen characters are what the kernel keeps of a longer name.
+        assert!(called(&["my-robot-with-a"]).agent(&["my-robot-with-a-long-name".to_owned()]).is_some());
+        let renamed = Facts { marked: true, ..called(&["bash"]) };
+        assert_eq!(renamed.agent(&[]).as_deref(), Some("bash"));
     }
 
     #[test]
     fn parents_are_found_up_to_the_first_process() {
-        assert!(parent_of(std::process::id()).unwrap().is_some());
-        assert_eq!(parent_of(1).unwrap(), None);
+        assert!(Facts::of(std::process::id()).unwrap().unwrap().parent.is_some());
+        assert_eq!(Facts::of(1).unwrap().and_then(|facts| facts.parent), None);
     }
 }

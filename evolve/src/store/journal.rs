@@ -109,8 +109,15 @@ pub struct Opened {
 pub enum Landing {
     /// A person approves first.
     Review,
+    /// A person approves first, unless only knobs are turned within their ranges.
+    Knobs,
     /// Yes, outside of review zones.
     Auto,
+    /// A person approved just this set of blobs before it was made anew.
+    Approved {
+        /// The gate that asked, where one did: what it asks again is answered.
+        question: Option<GateName>,
+    },
 }
 
 /// The arrows of a cycle that take time.
@@ -347,7 +354,7 @@ impl Known {
 
     /// A plan holds unless the target moved, and what was judged before it may land has been weighed.
     fn may_plan(&self, plan: &Plan) -> bool {
-        let judged = matches!(self.opened.kind, Kind::Cycle | Kind::Revert);
+        let judged = self.opened.kind.is_weighed();
         let weighed = self.last().is_some_and(|attempt| attempt.weighed.is_some());
         let goes_on = matches!(plan.record.end, End::Landed | End::Waiting);
         (self.plan.is_none() || self.moved) && (weighed || !judged || !goes_on)

@@ -130,6 +130,22 @@ pub fn read<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, LogError> {
     }
 }
 
+/// Read a log that nobody writes: a last line that is torn or damaged is an error like any other. In one that was left by a
+/// kill it goes when the log is opened again.
+pub fn read_strictly<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, LogError> {
+    let bytes = match std::fs::read(path) {
+        Ok(bytes) => bytes,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(source) => return Err(LogError::Disk { doing: "read", path: path.to_owned(), source }),
+    };
+    let parsed = parse(path, &bytes)?;
+    if parsed.good == bytes.len() as u64 {
+        return Ok(parsed.values);
+    }
+    let what = "its last line is torn or damaged".to_owned();
+    Err(LogError::Damaged { path: path.to_owned(), line: parsed.values.len() + 1, what })
+}
+
 /// Write a whole small file so that it is either the old or the new one, whatever happens.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));

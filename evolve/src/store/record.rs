@@ -45,6 +45,9 @@ pub struct Record {
     pub authority: Option<Authority>,
     /// The judge's own sources, as a tree id; empty where it was not built to know.
     pub judge: String,
+    /// Ids of the candidates that are kept no more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub forgotten: Vec<String>,
 }
 
 /// What a record tells of.
@@ -61,6 +64,12 @@ pub enum Kind {
     Revert,
     /// An operation was undone.
     Undo,
+    /// A candidate whose target had moved was made anew on where it is now.
+    Rebase,
+    /// A candidate was made anew without what a person left out.
+    Selection,
+    /// Kept candidates were forgotten.
+    Forgetting,
 }
 
 impl Kind {
@@ -72,7 +81,20 @@ impl Kind {
             Self::Rejection => "rejection",
             Self::Revert => "revert",
             Self::Undo => "undo",
+            Self::Rebase => "rebase",
+            Self::Selection => "selection",
+            Self::Forgetting => "gc",
         }
+    }
+
+    /// Whether a candidate is weighed, or a person only decides.
+    pub const fn is_weighed(self) -> bool {
+        matches!(self, Self::Cycle | Self::Revert) || self.is_remade()
+    }
+
+    /// Whether a candidate was made from another one.
+    pub const fn is_remade(self) -> bool {
+        matches!(self, Self::Rebase | Self::Selection)
     }
 }
 

@@ -8,11 +8,12 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 
 /// Words that the judge answers itself; any other first word goes to the agent.
-const OWN: [&str; 14] = [
+const OWN: [&str; 15] = [
     "evolve",
     "review",
     "undo",
     "ops",
+    "at",
     "lineage",
     "demo",
     "doctor",
@@ -85,6 +86,8 @@ pub enum Command {
     Undo(UndoArgs),
     /// List the operations.
     Ops(ListArgs),
+    /// Show where everything stood after an operation, or at a time.
+    At(AtArgs),
     /// Show the record of every cycle, and check its chain.
     Lineage(LineageArgs),
     /// See it at work on a sample, without key or network.
@@ -97,8 +100,8 @@ pub enum Command {
     },
     /// Go back to the previous generation (not built yet).
     Rollback,
-    /// Forget kept candidates (not built yet).
-    Gc,
+    /// Forget kept candidates that were refused, went stale or were replaced; what waits or landed stays.
+    Gc(GcArgs),
 }
 
 /// Which repository.
@@ -124,10 +127,13 @@ pub struct EvolveArgs {
     /// Take goals from a watched folder, one Markdown or text file each; by default the repository's own inbox.
     #[arg(long, value_name = "DIR", num_args = 0..=1)]
     pub inbox: Option<Option<PathBuf>>,
+    /// First put a goal into the inbox for each session of the agent's in this repository that went wrong.
+    #[arg(long, requires = "inbox")]
+    pub failures: bool,
     /// End after this many goals of the inbox.
     #[arg(long, value_name = "N", requires = "inbox")]
     pub cycles: Option<u32>,
-    /// Who proposes: agent, fix, replay:FILE, cmd:COMMAND.
+    /// Who proposes: agent, fix, tune, replay:FILE, cmd:COMMAND.
     #[arg(long, value_name = "P", default_value = "agent")]
     pub proposer: String,
     /// What is done with what was accepted; by default as the judge's settings say.
@@ -187,10 +193,18 @@ pub enum ReviewCommand {
         /// Its id, or the beginning of it.
         candidate: String,
     },
-    /// Let one land.
+    /// Decide about one file by file and hunk by hunk, at the keyboard.
+    Walk {
+        /// Its id.
+        candidate: String,
+    },
+    /// Let one land; where its branch has moved, after it was made anew there and passed the gates again.
     Approve {
         /// Its id.
         candidate: String,
+        /// Leave a file out, or one of its hunks by its number: the rest is weighed again and lands. Can be repeated.
+        #[arg(long, value_name = "PATH[:N]")]
+        leave_out: Vec<String>,
     },
     /// Refuse one.
     Reject {
@@ -205,6 +219,25 @@ pub enum ReviewCommand {
         /// Its id, or the landed commit.
         commit: String,
     },
+    /// Say something of one: it becomes a goal in the inbox.
+    Comment {
+        /// Its id.
+        candidate: String,
+        /// What is to be different.
+        text: String,
+        /// The file that it is about, or one of its hunks by its number.
+        #[arg(long, value_name = "PATH[:N]")]
+        at: Option<String>,
+    },
+    /// Find the landing that made a command fail: it runs in the room, on the files as each landing left them.
+    Bisect {
+        /// The branch; by default the one that is checked out.
+        #[arg(long, value_name = "BRANCH")]
+        branch: Option<String>,
+        /// The command behind `--`: 0 holds, 125 cannot be told, anything else fails.
+        #[arg(last = true, required = true)]
+        command: Vec<String>,
+    },
     /// Check the whole record: chain, evidence, verdicts, landed bytes.
     Verify,
 }
@@ -217,6 +250,36 @@ pub struct UndoArgs {
     pub place: Where,
     /// Number of the operation; by default the last one.
     pub operation: Option<String>,
+    /// JSON on stdout.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `at`.
+#[derive(Debug, Args)]
+pub struct AtArgs {
+    /// Which repository.
+    #[command(flatten)]
+    pub place: Where,
+    /// Number of an operation, or a time such as 2026-11-30T10:00.
+    pub moment: String,
+    /// JSON on stdout.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Arguments of `gc`.
+#[derive(Debug, Args)]
+pub struct GcArgs {
+    /// Which repository.
+    #[command(flatten)]
+    pub place: Where,
+    /// Only what was judged so many days ago.
+    #[arg(long, value_name = "N", default_value_t = 30)]
+    pub days: u32,
+    /// Only say what would be forgotten.
+    #[arg(long)]
+    pub dry_run: bool,
     /// JSON on stdout.
     #[arg(long)]
     pub json: bool,

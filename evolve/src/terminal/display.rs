@@ -44,6 +44,18 @@ impl Look {
         Self { coloured: !plain && terminal.is_terminal() }
     }
 
+    /// Without colours, whatever the terminal says.
+    #[cfg(test)]
+    pub const fn plain() -> Self {
+        Self { coloured: false }
+    }
+
+    /// With colours, whatever the terminal says.
+    #[cfg(test)]
+    pub const fn coloured() -> Self {
+        Self { coloured: true }
+    }
+
     fn paint(self, style: Style, text: &str) -> String {
         style.force_styling(self.coloured).apply_to(text).to_string()
     }
@@ -61,6 +73,21 @@ impl Look {
     /// A person is needed.
     pub fn asks(self, text: &str) -> String {
         self.paint(Style::new().yellow(), text)
+    }
+
+    /// Something holds, and this word of it is new.
+    pub fn good_word(self, text: &str) -> String {
+        self.paint(Style::new().green().reverse(), text)
+    }
+
+    /// Something does not, and this word of it is gone.
+    pub fn bad_word(self, text: &str) -> String {
+        self.paint(Style::new().red().reverse(), text)
+    }
+
+    /// Whether there are colours.
+    pub const fn is_coloured(self) -> bool {
+        self.coloured
     }
 
     /// Less important.

@@ -2,5 +2,6 @@
 
 pub mod cli;
 pub mod commands;
+pub mod diff;
 pub mod display;
 pub mod streams;

@@ -49,8 +49,10 @@ table! {
     no_key,
     /// What to do about it: `{name}`, `{file}`.
     set_key,
-    /// How the owner's settings allow something without a terminal: `{file}`.
+    /// How the owner's settings allow something without a terminal: `{key}`, `{file}`.
     allow_in_settings,
+    /// What a person does about a command that an agent tried.
+    type_it_yourself,
     /// An undo moved the target back: `{commit}`, `{target}`.
     taken_back,
     /// A cycle began: `{cycle}`, `{target}`, `{base}`.
@@ -103,6 +105,8 @@ table! {
     waiting,
     /// The first generation was installed: `{tree}`.
     first_generation,
+    /// Goals from the agent's own sessions: `{count}`.
+    failures_gathered,
     /// It was taken aside: `{goal}`, `{path}`.
     inbox_settled,
     /// Waiting for goals: `{dir}`.
@@ -117,6 +121,62 @@ table! {
     lineage_whole,
     /// An attempt of a candidate: `{number}`.
     review_attempt,
+    /// Walk: above a file: `{path}`, `{added}`, `{removed}`, `{number}`, `{count}`.
+    walk_file,
+    /// Walk: above a hunk: `{number}`, `{count}`.
+    walk_hunk,
+    /// Walk: the question about a part.
+    walk_ask,
+    /// Walk: what the answers mean.
+    walk_help,
+    /// Walk: the question for a comment.
+    walk_comment,
+    /// Walk: the question where all is taken.
+    walk_all,
+    /// Walk: the question where some is: `{taken}`, `{left}`.
+    walk_some,
+    /// Walk: the question where nothing is.
+    walk_none,
+    /// Walk: ended without a decision.
+    walk_undecided,
+    /// Walk: a candidate without parts.
+    walk_nothing,
+    /// Walk: no terminal; completes "could not".
+    walk_no_keyboard,
+    /// A comment was put into the inbox: `{path}`.
+    commented,
+    /// Bisect: a state that was checked: `{number}`, `{count}`, `{commit}`, `{answer}`, `{goal}`.
+    bisect_state,
+    /// Bisect: in place of the goal of what was there before.
+    bisect_before,
+    /// Bisect: what made it fail: `{candidate}`, `{commit}`.
+    bisect_first,
+    /// Bisect: the same, where some could not be told: `{count}`, `{candidate}`, `{commit}`.
+    bisect_between,
+    /// Bisect: it holds.
+    bisect_holds_now,
+    /// Bisect: it never held.
+    bisect_failed_before,
+    /// Bisect: nothing can be told.
+    bisect_untold,
+    /// Bisect: nothing has landed: `{target}`.
+    bisect_none,
+    /// At: the moment: `{id}`, `{time}`.
+    at_head,
+    /// At: where a target stood: `{target}`, `{commit}`.
+    at_target,
+    /// Gc: nothing to do: `{days}`.
+    gc_none,
+    /// Gc: what would be done: `{count}`.
+    gc_would,
+    /// Gc: what was done: `{count}`.
+    gc_done,
+    /// A candidate is rebased: `{target}`, `{candidate}`.
+    rebasing,
+    /// Hooks that a landing does not run: `{hooks}`.
+    hooks_not_run,
+    /// Signing that a landing does not do.
+    not_signed,
     /// A decision without a landing: `{about}`, `{end}`.
     decided,
     /// A decision with one: `{about}`, `{end}`, `{commit}`.

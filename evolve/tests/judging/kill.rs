@@ -13,6 +13,7 @@ use selfsmith::judgement::progress::Report;
 use selfsmith::judgement::weigh::{Baseline, Weigh, WeighError, Weighed};
 use selfsmith::proposer::{Proposer, ProposerError, Task};
 use selfsmith::review;
+use selfsmith::review::remake::{self, Ground};
 use selfsmith::review::undo::undo;
 use selfsmith::store::faults::{Faults, NoFaults, Point};
 use selfsmith::store::ops;
@@ -43,6 +44,8 @@ enum Story {
     Undone,
     /// A person reverts a landing.
     Reverted,
+    /// A person approves what waits, on a target that has moved: it is made anew and weighed again.
+    Remade,
     /// What another process left is finished.
     Recovery,
 }
@@ -138,6 +141,11 @@ impl Story {
                 run(&world, &review("c0"), edit("src/lib.rs", "// better\n"));
                 world
             }
+            Self::Remade => {
+                run(&world, &review("c0"), edit("src/lib.rs", "// better\n"));
+                world.git(&["commit", "-q", "--allow-empty", "-m", "A person goes on"]);
+                world
+            }
             Self::Undone | Self::Reverted => {
                 run(&world, &auto("c0"), edit("src/lib.rs", "// better\n"));
                 world
@@ -164,6 +172,10 @@ impl Story {
             };
             match self {
                 Self::Approved => drop(review::approve(&deciding(), "c0").unwrap()),
+                Self::Remade => {
+                    let ground = ("c0", Ground::Approval);
+                    drop(remake::rebase(&deciding(), &base, ground, &mut gates, cancel).unwrap());
+                }
                 Self::Undone => drop(undo(&deciding(), None).unwrap()),
                 Self::Reverted => drop(review::revert(&deciding(), &base, "c0", &mut gates, cancel).unwrap()),
                 Self::Recovery => drop(cycle::recover(hands).unwrap()),
@@ -324,6 +336,7 @@ fn a_run_in_a_process_of_its_own_ends_well() {
         "LandsOnClean" => Story::LandsOnClean,
         "RepairedThenRefused" => Story::RepairedThenRefused,
         "Approved" => Story::Approved,
+        "Remade" => Story::Remade,
         "Undone" => Story::Undone,
         "Reverted" => Story::Reverted,
         "Recovery" => Story::Recovery,
@@ -357,6 +370,11 @@ fn a_repair_and_a_refusal_survive_a_kill_at_every_step() {
 #[test]
 fn an_approval_survives_a_kill_at_every_step_and_one_amid_recovery() {
     everywhere(Story::Approved, Ways::Again);
+}
+
+#[test]
+fn a_candidate_made_anew_survives_a_kill_at_every_step() {
+    everywhere(Story::Remade, Ways::Torn);
 }
 
 #[test]

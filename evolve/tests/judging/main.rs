@@ -1,6 +1,7 @@
 //! The cycle on real repositories, with a scripted proposer and scripted gates: landing, keeping, review, undo, recovery.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod flips;
 mod hostile;
 mod in_use;
 mod kept;
@@ -8,5 +9,6 @@ mod kill;
 mod landing;
 mod locks;
 mod own;
+mod remade;
 mod reviewing;
 mod world;

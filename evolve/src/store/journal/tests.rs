@@ -59,6 +59,7 @@ fn plan(end: End) -> Plan {
         about: None,
         authority: None,
         judge: String::new(),
+        forgotten: Vec::new(),
     };
     Plan { record, evidence: TreeId("2".repeat(40)), effects: vec![Effect::Target(moved), Effect::Lineage] }
 }

@@ -14,7 +14,7 @@ use selfsmith::owner::exit::Exit;
 use selfsmith::owner::settings::Settings;
 use selfsmith::owner::surroundings::Surroundings;
 use selfsmith::proposer::table::Spec;
-use selfsmith::store::authority;
+use selfsmith::store::authority::Authority;
 use selfsmith::store::journal::Landing;
 use selfsmith::texts::{EN, fill};
 use selfsmith_repo::{Identity, Repo, When};
@@ -46,7 +46,6 @@ pub fn run(arguments: DemoArgs, around: &Surroundings) -> Result<Exit, Stop> {
     let mut place = Place::open(&Where { repo: Some(sample.clone()) }, around)?;
     // The sample is the demo's own, and so is the policy; the owner's settings are for the owner's repositories.
     place.settings = Settings::default();
-    let authority = authority::command_line(None).map_err(|error| Stop::no_authority(&error, &place.settings_file))?;
     let cancel = interrupt::watched();
     let mut ends = Vec::new();
     for (number, scene) in SCENES.iter().enumerate() {
@@ -61,7 +60,8 @@ pub fn run(arguments: DemoArgs, around: &Surroundings) -> Result<Exit, Stop> {
             wishes: Wishes { accept_weaker: arguments.accept_weaker_room, ..Wishes::default() },
             branch: None,
             landing: Landing::Auto,
-            authority: Some(authority.clone()),
+            // This process made the repository, in a folder that was not there before.
+            authority: Some(Authority::Sample),
             display: &display,
             cancel: cancel.clone(),
             around,

@@ -2,13 +2,15 @@
 
 use crate::terminal::cli::{EvolveArgs, LandingFlag};
 use crate::terminal::commands::makings::{self, Wishes};
+use crate::terminal::commands::person::{self, Asked};
 use crate::terminal::commands::place::{Place, new_id};
 use crate::terminal::commands::stop::Stop;
-use crate::terminal::commands::{as_typed, first, interrupt, ladder};
+use crate::terminal::commands::{as_typed, failures, first, interrupt, ladder};
 use crate::terminal::display::{Audience, Display};
 use crate::terminal::streams;
 use selfsmith::cycle::{self, Base, CycleEnd, Setup};
 use selfsmith::judgement::defence::Defences;
+use selfsmith::judgement::progress::{Progress, Report};
 use selfsmith::owner::exit::Exit;
 use selfsmith::owner::inbox::{Inbox, LARGEST_GOAL, Outcome};
 use selfsmith::owner::settings;
@@ -16,10 +18,12 @@ use selfsmith::owner::surroundings::Surroundings;
 use selfsmith::proposer::command;
 use selfsmith::proposer::fix::Fix;
 use selfsmith::proposer::table::{self, Makings, Spec};
-use selfsmith::store::authority::{self, Authority};
+use selfsmith::review::remake::{self, Ground};
+use selfsmith::review::{Deciding, ReviewError};
+use selfsmith::store::authority::Authority;
 use selfsmith::store::journal::Landing;
 use selfsmith::store::record::End;
-use selfsmith::texts::{EN, fill};
+use selfsmith::texts::{EN, count, fill};
 use selfsmith::workshop::Given;
 use selfsmith_sandbox::Cancel;
 use serde::Serialize;
@@ -48,6 +52,9 @@ pub struct Run<'a> {
     /// The world.
     pub around: &'a Surroundings,
 }
+
+/// How often a candidate is made anew because its target moved.
+const REBASES: u32 = 3;
 
 /// The last JSON line (docs/contract.md).
 #[derive(Debug, Serialize)]
@@ -83,7 +90,12 @@ pub fn run(arguments: EvolveArgs, around: &Surroundings) -> Result<Exit, Stop> {
         around,
     };
     if let Some(dir) = &arguments.inbox {
-        return run.inbox(dir.as_deref(), arguments.cycles);
+        let dir = dir.as_deref().map_or_else(|| place.state.inbox(), |dir| around.absolute(dir));
+        if arguments.failures {
+            let goals = failures::gather(&place, &dir, &run.cancel, around)?;
+            display.say(&fill(EN.failures_gathered, &[("count", &count(goals.len() as u64, "goal"))]));
+        }
+        return run.inbox(&dir, arguments.cycles);
     }
     let goal = goal(&arguments, around)?;
     let end = run.one(&goal)?;
@@ -115,7 +127,34 @@ impl Run<'_> {
             cancel: self.cancel.clone(),
         };
         let end = cycle::run(setup, proposer.as_mut(), &mut weigh)?;
+        let end = self.followed(end, &report)?;
         self.display.rest();
+        Ok(end)
+    }
+
+    /// What would have landed but for a target that moved meanwhile is made anew where it is now, a few times at most.
+    fn followed(&self, mut end: CycleEnd, report: Report<'_>) -> Result<CycleEnd, Stop> {
+        for _ in 0..REBASES {
+            let (End::Stale, Some(candidate), Some(authority)) = (end.end, &end.candidate, &self.authority) else {
+                break;
+            };
+            let hands = self.place.hands(report, self.around);
+            let base = cycle::look(&self.place.repo, self.branch.as_deref().or(Some(&end.target)))?;
+            let values = [("target", base.target.as_str()), ("candidate", candidate)];
+            report(Progress::Notice { text: fill(EN.rebasing, &values) });
+            let mut weigh =
+                ladder::open(self.place, &base, ladder::given(self.place, &self.wishes, &self.cancel, self.around))?;
+            let deciding = Deciding { hands, id: new_id(), authority: authority.clone() };
+            match remake::rebase(&deciding, &base, (candidate, Ground::Policy), &mut weigh, &self.cancel) {
+                Ok(made) => end = made,
+                // Both sides changed the same lines: stale it stays.
+                Err(error @ ReviewError::Conflicts { .. }) => {
+                    report(Progress::Notice { text: format!("could not {error}") });
+                    break;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
         Ok(end)
     }
 
@@ -162,9 +201,8 @@ impl Run<'_> {
         exit(end)
     }
 
-    fn inbox(&self, dir: Option<&Path>, cycles: Option<u32>) -> Result<Exit, Stop> {
-        let dir = dir.map_or_else(|| self.place.state.inbox(), |dir| self.around.absolute(dir));
-        let inbox = Inbox::open(&dir)?;
+    fn inbox(&self, dir: &Path, cycles: Option<u32>) -> Result<Exit, Stop> {
+        let inbox = Inbox::open(dir)?;
         self.display.say(&fill(EN.inbox_waiting, &[("dir", &dir.display().to_string())]));
         let mut last = Exit::Done;
         let mut left = cycles;
@@ -203,13 +241,13 @@ pub fn exit(end: &CycleEnd) -> Exit {
 
 /// The flag wins over the settings; landing by itself needs somebody's word.
 fn landing(flag: Option<LandingFlag>, place: &Place) -> Result<(Landing, Option<Authority>), Stop> {
-    let word = |settings: Option<&Path>| {
-        authority::command_line(settings).map_err(|error| Stop::no_authority(&error, &place.settings_file))
-    };
     match (flag, place.settings.landing) {
-        (Some(LandingFlag::Auto), _) => Ok((Landing::Auto, Some(word(None)?))),
-        (None, settings::Landing::Auto) => Ok((Landing::Auto, Some(word(Some(&place.settings_file))?))),
-        (Some(LandingFlag::Review), _) | (None, settings::Landing::Review) => Ok((Landing::Review, None)),
+        (Some(LandingFlag::Auto), _) | (None, settings::Landing::Auto) => {
+            Ok((Landing::Auto, Some(person::word(place, Asked::Decide)?)))
+        }
+        (Some(LandingFlag::Review), _) => Ok((Landing::Review, None)),
+        // Whoever commits the ranges has said that what lies within them may land.
+        (None, settings::Landing::Review) => Ok((Landing::Knobs, None)),
     }
 }
 

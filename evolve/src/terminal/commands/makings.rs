@@ -60,7 +60,7 @@ pub fn gather(
 }
 
 /// The common part of the room: limits, and the toolchain where there is one, so that a proposer can compile.
-fn kit(place: &Place, wishes: &Wishes, cancel: &Cancel, around: &Surroundings) -> Kit {
+pub fn kit(place: &Place, wishes: &Wishes, cancel: &Cancel, around: &Surroundings) -> Kit {
     let mut kit = Kit {
         caller: around.vars.clone(),
         wall: place.settings.limits.propose(),

@@ -3,10 +3,13 @@
 mod demo;
 mod doctor;
 mod evolve;
+mod failures;
 mod first;
+mod forget;
 mod interrupt;
 mod ladder;
 mod makings;
+mod person;
 mod place;
 mod records;
 mod review;
@@ -35,7 +38,8 @@ pub fn run(command: Command, around: &Surroundings) -> Exit {
         Command::Lineage(arguments) => records::chain(&arguments, around),
         Command::Demo(arguments) => demo::run(arguments, around),
         Command::Rollback => not_built("rollback"),
-        Command::Gc => not_built("gc"),
+        Command::At(arguments) => records::at(&arguments, around),
+        Command::Gc(arguments) => forget::run(&arguments, around),
     };
     match done {
         Ok(exit) => exit,

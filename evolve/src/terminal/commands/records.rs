@@ -1,6 +1,7 @@
-//! `undo`, `ops`, `lineage`: the log of operations and the record of every cycle.
+//! `undo`, `ops`, `at`, `lineage`: the log of operations and the record of every cycle.
 
-use crate::terminal::cli::{LineageArgs, ListArgs, UndoArgs};
+use crate::terminal::cli::{AtArgs, LineageArgs, ListArgs, UndoArgs};
+use crate::terminal::commands::person::{self, Asked};
 use crate::terminal::commands::place::{Place, new_id};
 use crate::terminal::commands::review;
 use crate::terminal::commands::stop::Stop;
@@ -10,6 +11,7 @@ use selfsmith::cycle::sanitize::{self, shown};
 use selfsmith::owner::exit::Exit;
 use selfsmith::owner::surroundings::Surroundings;
 use selfsmith::review::Deciding;
+use selfsmith::review::at::{self, Moment};
 use selfsmith::review::undo;
 use selfsmith::store::lineage;
 use selfsmith::store::ops::{self, Operation};
@@ -19,7 +21,7 @@ use selfsmith::texts::{EN, count as counted, fill};
 /// `undo`.
 pub fn take_back(arguments: &UndoArgs, around: &Surroundings) -> Result<Exit, Stop> {
     let place = Place::open(&arguments.place, around)?;
-    let authority = review::person(&place)?;
+    let authority = person::word(&place, Asked::Decide)?;
     let display = Display::new(around, Audience::of(arguments.json));
     let report = |progress| display.show(&progress);
     let deciding = Deciding { hands: place.hands(&report, around), id: new_id(), authority };
@@ -62,6 +64,32 @@ fn line(operation: &Operation, look: Look) -> String {
         .collect();
     let what = sanitize::line(&operation.what, 70);
     format!("{}  {:<9}  {what}  {}", operation.id, operation.kind.word(), look.dim(&moves.join(", ")))
+}
+
+/// `at`: where everything stood then.
+pub fn at(arguments: &AtArgs, around: &Surroundings) -> Result<Exit, Stop> {
+    let place = Place::open(&arguments.place, around)?;
+    let stood = at::at(&place.repo, &moment(&arguments.moment))?;
+    if arguments.json {
+        streams::print_json(&stood);
+        return Ok(Exit::Done);
+    }
+    let look = Look::new(around, &std::io::stdout());
+    let time = jiff::Timestamp::from_second(stood.at).unwrap_or_default().to_string();
+    let mut lines = vec![look.strong(&fill(EN.at_head, &[("id", &stood.after), ("time", &time)]))];
+    for (target, commit) in &stood.targets {
+        lines.push(fill(EN.at_target, &[("target", &shown(target)), ("commit", &commit.0)]));
+    }
+    lines.extend(stood.items.iter().map(|item| review::line(item, look)));
+    let _ = lines.iter().all(|line| streams::print(line));
+    Ok(Exit::Done)
+}
+
+/// A time, in the zone of whoever types it where it names none; else the id of an operation.
+fn moment(typed: &str) -> Moment {
+    let local = || typed.parse::<jiff::civil::DateTime>().ok()?.to_zoned_datetime(jiff::tz::TimeZone::system()).ok();
+    let time = typed.parse::<jiff::Timestamp>().ok().or_else(|| Some(local()?.timestamp()));
+    time.map_or_else(|| Moment::After(typed.to_owned()), |time| Moment::Time(time.as_second()))
 }
 
 /// `lineage`, newest first.

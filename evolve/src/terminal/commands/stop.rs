@@ -62,6 +62,7 @@ impl From<ReviewError> for Stop {
             ReviewError::Unknown { .. } | ReviewError::Ambiguous { .. } | ReviewError::Unfit { .. } => {
                 Self::could_not(Exit::Usage, &chain(&error), error.hint())
             }
+            ReviewError::Conflicts { .. } => Self::could_not(Exit::Stale, &chain(&error), error.hint()),
             ReviewError::Lineage(_) | ReviewError::Repo(_) => Self::failed(&chain(&error), error.hint()),
         }
     }
@@ -74,13 +75,13 @@ impl From<ProposerError> for Stop {
 }
 
 impl Stop {
-    /// Nobody's word was seen; `settings` is the file that could be it.
-    pub fn no_authority(error: &NoAuthority, settings: &Path) -> Self {
-        let hint = match error {
-            NoAuthority::Agent { .. } => error.hint().to_owned(),
-            NoAuthority::NoTerminal | NoAuthority::Unseen { .. } => {
-                fill(EN.allow_in_settings, &[("file", &settings.display().to_string())])
-            }
+    /// Nobody's word was seen; `key` in the file `settings` could be it.
+    pub fn no_authority(error: &NoAuthority, (key, settings): (&str, &Path)) -> Self {
+        let hint = if error.is_an_agents() {
+            EN.type_it_yourself.to_owned()
+        } else {
+            let values = [("key", key), ("file", &settings.display().to_string())];
+            fill(EN.allow_in_settings, &values)
         };
         Self::could_not(Exit::Failed, &chain(error), hint)
     }
