@@ -6,11 +6,12 @@
 //! [`super::write::replace`] treats one. A file that somebody changed since is never overwritten.
 
 use super::journal::{Begun, Entry, Journal, kept_of};
+use super::pin::{self, Pin};
 use super::write::{self, WriteError, Written};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// Names that are tried for a text beside its file.
@@ -146,12 +147,12 @@ fn taken_back(entries: &[Entry], through: &[usize]) -> Result<Settled, WriteErro
     for (n, entry) in entries.iter().enumerate() {
         let (path, beside, kept) = (Path::new(&entry.path), Path::new(&entry.beside), entry.kept());
         let (is, through) = (now(path), through.contains(&n));
-        let old = fs::read(&kept).ok().filter(|bytes| digest(bytes) == entry.old);
+        let old = read(&kept).ok().filter(|bytes| digest(bytes) == entry.old);
         // A text that was not put in its place yet: others changed the file before the set came to it.
         let untouched = !through && fs::symlink_metadata(beside).is_ok();
         match old {
             Some(old) if is == Some(entry.new) && is != Some(entry.old) => {
-                let back = if through { write::in_place(path, &old) } else { fs::rename(&kept, path) };
+                let back = if through { write::in_place(path, &old) } else { rename(&kept, path) };
                 back.map_err(|source| disk("write", path, source))?;
                 settled.back.push(path.to_owned());
             }
@@ -265,7 +266,7 @@ fn prepare(
 /// The old text under a second name: the file itself where it will be replaced whole, else a copy.
 fn keep(change: &Change<'_>, kept: &Path, is_own: bool) -> io::Result<()> {
     // Not every file system has hard links, and not every file may be linked.
-    if is_own && fs::hard_link(change.path, kept).is_ok() {
+    if is_own && fs::hard_link(Pin::of(change.path)?.path(), Pin::of(kept)?.path()).is_ok() {
         return Ok(());
     }
     beside(&Change { new: change.old, ..*change }, kept).map(|_| ())
@@ -298,22 +299,23 @@ fn entries(changes: &[Change<'_>]) -> Result<Vec<Entry>, WriteError> {
 
 /// Write the text that a file will have; whether it can take the file's place with the file's mode and owner.
 fn beside(change: &Change<'_>, path: &Path) -> io::Result<bool> {
-    let metadata = fs::symlink_metadata(change.path)?;
+    let (whole, pin) = (Pin::of(change.path)?, Pin::of(path)?);
+    let metadata = fs::symlink_metadata(whole.path())?;
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file: File = options.open(path)?;
+    let mut file: File = options.open(pin.path())?;
     file.write_all(change.new)?;
     file.set_permissions(metadata.permissions())?;
-    let own = write::same_owner(&file, &metadata) && write::same_attributes(&file, change.path);
+    let own = write::same_owner(&file, &metadata) && write::same_attributes(&file, &whole.path());
     file.sync_all()?;
     Ok(own)
 }
 
 fn placed(path: &Path, beside: &Path, new: &[u8], through: bool) -> io::Result<()> {
     if !through {
-        return fs::rename(beside, path);
+        return rename(beside, path);
     }
     write::in_place(path, new)?;
     remove(beside);
@@ -322,7 +324,19 @@ fn placed(path: &Path, beside: &Path, new: &[u8], through: bool) -> io::Result<(
 
 /// What is not there any more, or cannot be removed, changes no file of the person's.
 fn remove(beside: &Path) {
-    let _ = fs::remove_file(beside);
+    let _ = Pin::of(beside).and_then(|pin| fs::remove_file(pin.path()));
+}
+
+/// Links that stand in a path by now are not followed.
+fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    let (from, to) = (Pin::of(from)?, Pin::of(to)?);
+    fs::rename(from.path(), to.path())
+}
+
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    pin::open(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// The files stand already; a folder that cannot be flushed takes nothing of that back.
@@ -334,7 +348,7 @@ fn flush<'a>(paths: impl Iterator<Item = &'a Path>) {
 }
 
 fn now(path: &Path) -> Option<[u8; 32]> {
-    fs::read(path).ok().map(|bytes| digest(&bytes))
+    read(path).ok().map(|bytes| digest(&bytes))
 }
 
 fn digest(bytes: &[u8]) -> [u8; 32] {

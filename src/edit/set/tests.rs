@@ -182,3 +182,31 @@ fn modes_stay_and_read_only_files_stop_the_set() {
     assert_eq!(modes, [0o750, 0o600, 0o644]);
     assert!(world.is("new"));
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_link_that_is_put_in_a_folders_place_leads_a_set_nowhere() {
+    let world = world();
+    // The links on the way to the folder for temporary files are not what this is about.
+    let root = fs::canonicalize(world.folder.path()).expect("it is there");
+    let (sub, was, outside) = (root.join("work/sub"), root.join("was"), root.join("outside"));
+    let paths: Vec<_> = world.changes.iter().map(|(path, ..)| fs::canonicalize(path).expect("a file")).collect();
+    let changes: Vec<_> =
+        paths.iter().zip(&world.changes).map(|(path, (_, old, new))| Change { path, old, new }).collect();
+    let mut put = false;
+    let broken = replaced(&changes, &world.journal(), &mut |moment| {
+        if moment == Moment::Place && !std::mem::replace(&mut put, true) {
+            fs::create_dir(&outside).expect("a folder");
+            for entry in fs::read_dir(&sub).expect("a folder").map(|entry| entry.expect("one")) {
+                fs::copy(entry.path(), outside.join(entry.file_name())).expect("what the link's maker copied");
+            }
+            fs::rename(&sub, &was).expect("moved");
+            std::os::unix::fs::symlink(&outside, &sub).expect("a link");
+        }
+        Ok(())
+    });
+    assert!(broken.is_err());
+    for name in ["b.txt", "c.txt"] {
+        assert_eq!(fs::read_to_string(outside.join(name)).expect("theirs"), format!("old sub/{name}\r\n"));
+    }
+}
