@@ -316,6 +316,10 @@ impl Scanner {
     fn malformed(&mut self, view: &View<'_>, spec: &ToolSpec, line_end: usize) -> Step {
         let line = tag::cut(view.text, self.at..line_end);
         let Some(tag_end) = line.find('>').map(|n| self.at + n + 1) else {
+            // All that follows belongs to it, so that it is told at the end.
+            if view.growing() {
+                return Step::More;
+            }
             let refusal = unclosed::refusal(view.finish, spec.name);
             return self.calls(view.text.len(), vec![Found::Refused(refusal)], true);
         };
