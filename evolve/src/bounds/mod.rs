@@ -10,6 +10,7 @@ mod kinds;
 use crate::judgement::candidate::{BlobId, Touched, Zone};
 use crate::judgement::defence::{Defence, Defences};
 use crate::judgement::gate::{GateName, GateOutcome, GateReport};
+use crate::reading::measure;
 use crate::rules::Rules;
 use crate::texts::count;
 use selfsmith_repo::{Mode, TreePath};
@@ -51,11 +52,24 @@ pub struct Differs {
 const LONG_LINE: u64 = 200;
 
 impl Differs {
-    /// Lines that it changes, long ones counted as several.
-    fn lines(&self) -> u64 {
+    /// Lines that it changes: long ones count as several, and so do many statements on one.
+    fn lines(&self, blobs: &BTreeMap<BlobId, Vec<u8>>) -> u64 {
         let size = |side: &Option<Side>| side.as_ref().map_or(0, |side| side.size);
         let grown = size(&self.new).saturating_sub(size(&self.old)) / LONG_LINE;
-        grown.max(u64::from(self.added) + u64::from(self.removed))
+        grown.max(u64::from(self.added) + u64::from(self.removed)).max(self.lines_by_words(blobs))
+    }
+
+    /// Prose has long lines of many words; its bytes tell.
+    fn lines_by_words(&self, blobs: &BTreeMap<BlobId, Vec<u8>>) -> u64 {
+        let path = self.path.to_string();
+        if [".md", ".txt"].iter().any(|ending| path.ends_with(ending)) {
+            return 0;
+        }
+        let text = |side: &Option<Side>| {
+            let bytes = side.as_ref().and_then(|side| blobs.get(&side.blob));
+            bytes.and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or_default()
+        };
+        measure::lines(text(&self.old), text(&self.new), path.ends_with(".rs"))
     }
 }
 
@@ -219,7 +233,7 @@ fn budget(input: &Input<'_>, rules: &Rules, defences: Defences, findings: &mut F
     if defences.up(Defence::Budget) {
         let counted: Vec<&Differs> =
             input.differs.iter().filter(|d| !d.path.as_str().is_some_and(|p| rules.is_scenario(p))).collect();
-        let (files, lines) = (counted.len() as u64, counted.iter().map(|d| d.lines()).sum::<u64>());
+        let (files, lines) = (counted.len() as u64, counted.iter().map(|d| d.lines(input.blobs)).sum::<u64>());
         let allowed = rules.written.budget;
         if files > u64::from(allowed.files) {
             findings.ask(format!(

@@ -74,7 +74,7 @@ pub fn look(bench: &Bench<'_>) -> Result<Seen, WorkshopError> {
                 }
             }
             Step::Command(line) => {
-                let ran = command::look(bench, line, &[])?;
+                let ran = command::look(bench, line, Some(&command::that_makes()))?;
                 if let Ran { trouble: Some(trouble), .. } = ran {
                     seen.broken = Some(trouble);
                     seen.log = ran.log;

@@ -1,11 +1,14 @@
 //! The gates, a file each. Every gate looks at a side (what is seen on the base, what on the candidate) and judges the
 //! candidate by the difference; looking runs programs in the room, judging is pure.
 
+pub mod again;
 pub mod build;
 pub mod command;
+pub mod counterfactual;
 pub mod format;
 pub mod lint;
 mod log;
+pub mod mutants;
 pub mod scenarios;
 pub mod schema;
 pub mod tests;
@@ -90,6 +93,7 @@ impl Bench<'_> {
             set: self.env.iter().map(|(name, value)| (name.clone(), OsString::from(value))).collect(),
             wall: BUILD_LIMIT,
             output: JSON_LIMIT,
+            binds: Vec::new(),
         }
     }
 

@@ -4,6 +4,7 @@
 //! Two sorts: commands of the rules, whose scripts come from the base; and folders of cases, through which the judge's own
 //! runner drives the program in the room. Cases of the base come from the base; new ones of the candidate run on it as well.
 
+use super::again::{Chance, Settled, times};
 use super::command::{self, Ran};
 use super::{Bench, Draft};
 use crate::judgement::gate::{BLIND, GateName, GateOutcome, GateReport};
@@ -12,7 +13,7 @@ use crate::workshop::{BIN, Side, WorkshopError};
 use selfsmith_sandbox::{Bind, BindMode, Limits};
 use selfsmith_scenario::{Bless, Options, Place, RoomPlace};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// What was seen on one side.
@@ -31,8 +32,7 @@ pub struct Seen {
 pub fn look(bench: &Bench<'_>, base: &Seen) -> Result<Seen, WorkshopError> {
     let mut seen = Seen::default();
     for (at, line) in bench.plan.scenarios.iter().enumerate() {
-        let limits: Vec<&Ran> = base.commands.get(at).into_iter().collect();
-        seen.commands.push(command::look(bench, line, &limits)?);
+        seen.commands.push(command::look(bench, line, base.commands.get(at))?);
     }
     for cases in &bench.plan.cases {
         look_at_cases(bench, cases, &mut seen)?;
@@ -59,19 +59,46 @@ fn look_at_cases(bench: &Bench<'_>, cases: &Cases, seen: &mut Seen) -> Result<()
         seen.cases.insert(format!("{}/", cases.folder), vec![fault]);
     }
     let options = options(bench)?;
-    let program = Path::new(BIN).join(&cases.program);
     for (name, folder) in folders {
-        let faults = match selfsmith_scenario::run(&program, &folder, &options) {
-            Ok(outcome) if outcome.faults.is_empty() => Vec::new(),
-            Ok(outcome) => {
-                let said = outcome.stderr.lines().last().map(|line| format!("it said: {line}"));
-                outcome.faults.into_iter().chain(said).collect()
-            }
-            Err(error) => vec![error.to_string()],
-        };
-        seen.cases.insert(format!("{}/{name}", cases.folder), faults);
+        seen.cases.insert(format!("{}/{name}", cases.folder), drive(&cases.program, &folder, &options));
     }
     Ok(())
+}
+
+/// What does not hold of a case.
+fn drive(program: &str, folder: &Path, options: &Options) -> Vec<String> {
+    match selfsmith_scenario::run(&Path::new(BIN).join(program), folder, options) {
+        Ok(outcome) if outcome.faults.is_empty() => Vec::new(),
+        Ok(outcome) => {
+            let said = outcome.stderr.lines().last().map(|line| format!("it said: {line}"));
+            outcome.faults.into_iter().chain(said).collect()
+        }
+        Err(error) => vec![error.to_string()],
+    }
+}
+
+/// One case, `folder/name`, once more with the programs of this side. Its text is the base's, where the base has it.
+///
+/// # Errors
+/// The room cannot be had, or the disk refuses.
+pub fn once(bench: &Bench<'_>, case: &str) -> Result<Vec<String>, WorkshopError> {
+    let slot = &bench.shop.slot;
+    let cases = bench.plan.cases.iter().find(|cases| Path::new(case).parent() == Some(Path::new(&cases.folder)));
+    let Some(cases) = cases else { return Ok(vec![format!("no folder of the rules holds {case}")]) };
+    let old = slot.base_tree().join(case);
+    let folder = if old.is_dir() { old } else { slot.tree().join(case) };
+    Ok(drive(&cases.program, &folder, &options(bench)?))
+}
+
+/// What does not hold of a case, by its name, on a side.
+pub type OfCase<'a> = &'a mut dyn FnMut(&str, Side) -> Result<Vec<String>, WorkshopError>;
+
+/// How doubts are settled: a command of the rules, or a case, once more on a side.
+pub struct Again<'a> {
+    /// The command at this place of the rules.
+    pub command: &'a mut dyn FnMut(usize, Side) -> Result<Ran, WorkshopError>,
+    /// The case of this name.
+    pub case: OfCase<'a>,
 }
 
 fn options(bench: &Bench<'_>) -> Result<Options, WorkshopError> {
@@ -94,13 +121,8 @@ fn options(bench: &Bench<'_>) -> Result<Options, WorkshopError> {
 /// whether the change breaks what should have been checked is a person's question.
 ///
 /// # Errors
-/// From running a command once more on the base.
-pub fn judge(
-    mut draft: Draft,
-    base: &Seen,
-    seen: &Seen,
-    again: &mut dyn FnMut(usize) -> Result<Ran, WorkshopError>,
-) -> Result<GateReport, WorkshopError> {
+/// From running something once more.
+pub fn judge(mut draft: Draft, base: &Seen, seen: &Seen, again: Again<'_>) -> Result<GateReport, WorkshopError> {
     draft.count("cases", seen.cases.len() as u64);
     draft.count("new", seen.cases.keys().filter(|name| !base.cases.contains_key(*name)).count() as u64);
     if let Some(gone) = base.cases.keys().find(|name| !seen.cases.contains_key(*name)) {
@@ -109,19 +131,44 @@ pub fn judge(
     let was_red = |name: &String| base.cases.get(name).is_some_and(|faults| !faults.is_empty());
     let failing = || seen.cases.iter().filter(|(_, faults)| !faults.is_empty());
     let new: Vec<_> = failing().filter(|(name, _)| !was_red(name)).collect();
-    draft.count("failed", new.len() as u64);
-    if let Some((name, faults)) = new.first() {
+    let mut by_chance = Vec::new();
+    let mut flaky = BTreeSet::new();
+    let mut fails = Vec::new();
+    for (name, faults) in new {
+        // One that fails each time is enough; a candidate's own must hold from the beginning.
+        let own = !base.cases.contains_key(name);
+        if own || !fails.is_empty() {
+            fails.push((name, faults));
+            continue;
+        }
+        let settled = Settled::by(times(0), &mut |side| (again.case)(name, side).map(|faults| !faults.is_empty()))?;
+        match settled.chance() {
+            Chance::Fails => fails.push((name, faults)),
+            Chance::Flaky => {
+                flaky.insert(name);
+            }
+            Chance::Unknown => {
+                by_chance.push(format!("the scenario {name} fails by chance: {}", settled.figures()));
+            }
+        }
+    }
+    draft.count("failed", fails.len() as u64);
+    draft.add("flaky", flaky.len() as u64);
+    if let Some((name, faults)) = fails.first() {
         let why = format!("the scenario {name} does not hold: {}", faults.first().map_or("", String::as_str));
-        let log: String = new.iter().map(|(name, faults)| format!("{name}:\n  {}\n", faults.join("\n  "))).collect();
+        let log: String = fails.iter().map(|(name, faults)| format!("{name}:\n  {}\n", faults.join("\n  "))).collect();
         return Ok(draft.repairable(why, &log));
     }
-    let blind: Vec<_> = failing().collect();
+    if let Some(why) = by_chance.first() {
+        return Ok(draft.unknown(why.clone(), &by_chance.join("\n")));
+    }
+    let blind: Vec<_> = failing().filter(|(name, _)| !flaky.contains(name)).collect();
     draft.add(
         "fixed",
         base.cases.keys().filter(|name| was_red(name) && !blind.iter().any(|(b, _)| b == name)).count() as u64,
     );
     draft.add(BLIND, blind.len() as u64);
-    let mut report = command::judge(draft, &base.commands, &seen.commands, again)?;
+    let mut report = command::judge(draft, &base.commands, &seen.commands, again.command)?;
     let log: String = blind
         .iter()
         .map(|(name, faults)| format!("{name} (fails on the base as well):\n  {}\n", faults.join("\n  ")))
@@ -169,7 +216,32 @@ mod tests {
     }
 
     fn outcome(base: &Seen, now: &Seen) -> GateOutcome {
-        judge(draft(), base, now, &mut |_| Ok(Ran::default())).unwrap().result
+        judged(base, now).result
+    }
+
+    fn judged(base: &Seen, now: &Seen) -> GateReport {
+        let mut case = |name: &str, side| {
+            let of = if side == Side::Base { base } else { now };
+            Ok(of.cases.get(name).cloned().unwrap_or_default())
+        };
+        judge(draft(), base, now, Again { command: &mut |_, _| Ok(Ran::default()), case: &mut case }).unwrap()
+    }
+
+    #[test]
+    fn a_case_that_fails_by_chance_is_told_apart() {
+        let (base, now) = (seen(&[("s/a", &[]), ("s/b", &[])]), seen(&[("s/a", &["exit 1"]), ("s/b", &[])]));
+        let settled = |here: &[bool], there: bool| {
+            let mut runs = here.iter();
+            let mut case = |_: &str, side| {
+                let fails = if side == Side::Base { there } else { *runs.next().unwrap() };
+                Ok(if fails { vec!["exit 1".to_owned()] } else { Vec::new() })
+            };
+            judge(draft(), &base, &now, Again { command: &mut |_, _| Ok(Ran::default()), case: &mut case }).unwrap()
+        };
+        let flaky = settled(&[true, false, false], true);
+        assert_eq!((flaky.result, flaky.counts.get("flaky")), (GateOutcome::Pass, Some(&1)));
+        assert!(matches!(settled(&[true, false, false], false).result, GateOutcome::Unknown { .. }));
+        assert!(matches!(settled(&[true, true, true], false).result, GateOutcome::Fail { .. }));
     }
 
     #[test]
@@ -191,7 +263,7 @@ mod tests {
         assert_eq!(outcome(&red, &seen(&[("s/a", &[])])), GateOutcome::Pass, "it was mended");
         let two = |fault| seen(&[("s/a", &[fault]), ("s/b", &[])]);
         assert!(asks(outcome(&two("exit 1"), &two("exit 101")), "otherwise: exit 101"));
-        let report = judge(draft(), &two("exit 1"), &two("exit 1"), &mut |_| Ok(Ran::default())).unwrap();
+        let report = judged(&two("exit 1"), &two("exit 1"));
         assert_eq!((report.result, report.counts.get(BLIND)), (GateOutcome::Pass, Some(&1)));
         assert!(report.log.contains("s/a (fails on the base as well)"), "{}", report.log);
     }

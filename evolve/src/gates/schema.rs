@@ -5,7 +5,7 @@ use super::command::{self, Ran};
 use super::{Bench, Draft};
 use crate::judgement::candidate::Touched;
 use crate::judgement::gate::{GateName, GateReport};
-use crate::workshop::WorkshopError;
+use crate::workshop::{Side, WorkshopError};
 use std::fs;
 use std::path::Path;
 
@@ -19,8 +19,7 @@ const LARGEST: u64 = 4 << 20;
 pub fn look(bench: &Bench<'_>, base: &[Ran]) -> Result<Vec<Ran>, WorkshopError> {
     let mut seen = Vec::new();
     for (at, line) in bench.plan.schema.iter().enumerate() {
-        let limits: Vec<&Ran> = base.get(at).into_iter().collect();
-        seen.push(command::look(bench, line, &limits)?);
+        seen.push(command::look(bench, line, base.get(at))?);
     }
     Ok(seen)
 }
@@ -63,13 +62,13 @@ fn parse(path: &Path) -> Option<Result<(), String>> {
 /// Judge the candidate.
 ///
 /// # Errors
-/// From running a command once more on the base.
+/// From running a command once more.
 pub fn judge(
     mut draft: Draft,
     unreadable: Option<(String, String)>,
     base: &[Ran],
     seen: &[Ran],
-    again: &mut dyn FnMut(usize) -> Result<Ran, WorkshopError>,
+    again: &mut dyn FnMut(usize, Side) -> Result<Ran, WorkshopError>,
 ) -> Result<GateReport, WorkshopError> {
     draft.count("commands", seen.len() as u64);
     if let Some((path, why)) = unreadable {

@@ -38,6 +38,78 @@ pub enum Defence {
     Rehash,
     /// Black-box scenarios decide.
     Scenarios,
+    /// Tests and commands run among files that they cannot change, unless they have to.
+    ReadOnly,
+    /// What tests print is bounded.
+    Output,
+    /// New tests are tried on the base's code, and where no function works.
+    Counterfactual,
+    /// Mutations of the changed lines are shown to the tests.
+    Mutants,
+    /// Marks of code that can mislead tests, silences a lint or reaches out are a person's question.
+    Marks,
+    /// What only tests read or use is compared, wherever it lies.
+    Checks,
+    /// What failed is run again on both sides.
+    Again,
+}
+
+impl Defence {
+    /// Every one, for the test that each is needed.
+    pub const ALL: [Self; 23] = [
+        Self::Zones,
+        Self::Kinds,
+        Self::Changelog,
+        Self::Budget,
+        Self::Secrets,
+        Self::Text,
+        Self::Ratchet,
+        Self::Nothing,
+        Self::NewTimes,
+        Self::Fresh,
+        Self::Harness,
+        Self::Inline,
+        Self::OwnRunner,
+        Self::OwnTarget,
+        Self::Rehash,
+        Self::Scenarios,
+        Self::ReadOnly,
+        Self::Output,
+        Self::Counterfactual,
+        Self::Mutants,
+        Self::Marks,
+        Self::Checks,
+        Self::Again,
+    ];
+
+    /// Its word in `case.yaml` and in the table of the cheat suite.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Zones => "zones",
+            Self::Kinds => "kinds",
+            Self::Changelog => "changelog",
+            Self::Budget => "budget",
+            Self::Secrets => "secrets",
+            Self::Text => "text",
+            Self::Ratchet => "ratchet",
+            Self::Nothing => "nothing",
+            Self::NewTimes => "new-times",
+            Self::Fresh => "fresh",
+            Self::Harness => "harness",
+            Self::Inline => "inline",
+            Self::OwnRunner => "own-runner",
+            Self::OwnTarget => "own-target",
+            Self::Rehash => "rehash",
+            Self::Scenarios => "scenarios",
+            Self::ReadOnly => "read-only",
+            Self::Output => "output",
+            Self::Counterfactual => "counterfactual",
+            Self::Mutants => "mutants",
+            Self::Marks => "marks",
+            Self::Checks => "checks",
+            Self::Again => "again",
+        }
+    }
 }
 
 /// Which defences are up.

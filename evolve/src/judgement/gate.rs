@@ -61,6 +61,12 @@ impl fmt::Display for GateName {
 /// The figure of a report for what fails on both sides, and so proves nothing.
 pub const BLIND: &str = "failing_on_the_base";
 
+/// The figure of new tests that hold without the change, and so say nothing about it.
+pub const HOLDS: &str = "hold_without_the_change";
+
+/// The figure of mutations that no test noticed.
+pub const MISSED: &str = "missed";
+
 /// What a gate found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "kebab-case")]

@@ -1,7 +1,7 @@
 //! What a person should know of a judgement besides the verdict: what could not prove anything. Pure, so that it can be
 //! said again from the evidence.
 
-use crate::judgement::gate::{BLIND, GateName, GateOutcome, GateReport};
+use crate::judgement::gate::{BLIND, GateName, GateOutcome, GateReport, HOLDS, MISSED};
 use crate::judgement::weigh::Baseline;
 
 /// A sentence for each gate that fails on the base.
@@ -25,12 +25,29 @@ pub fn of_reports(reports: &[GateReport]) -> Vec<String> {
         Some(format!("{number} of what {} checks fail here as on the base, so they prove nothing", report.gate))
     };
     let untried = |report: &GateReport| match &report.result {
-        GateOutcome::NotRun { why } if report.gate == GateName::Counterfactual => {
+        GateOutcome::NotRun { why } if matches!(report.gate, GateName::Counterfactual | GateName::Mutants) => {
             Some(format!("{}: not run ({why})", report.gate))
         }
         _ => None,
     };
-    reports.iter().flat_map(|report| blind(report).into_iter().chain(untried(report))).collect()
+    let weak = |report: &GateReport| {
+        let figure = |name: &str| report.counts.get(name).copied().unwrap_or(0);
+        match report.gate {
+            GateName::Counterfactual if figure(HOLDS) > 0 => Some(format!(
+                "of {} new tests {} hold without the change, so they say nothing about it",
+                figure("new"),
+                figure(HOLDS)
+            )),
+            GateName::Mutants if figure(MISSED) > 0 => Some(format!(
+                "of {} mutations of the changed lines {} are noticed by no test",
+                figure("mutants"),
+                figure(MISSED)
+            )),
+            _ => None,
+        }
+    };
+    let all = |report| blind(report).into_iter().chain(untried(report)).chain(weak(report));
+    reports.iter().flat_map(all).collect()
 }
 
 #[cfg(test)]

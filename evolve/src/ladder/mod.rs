@@ -5,8 +5,11 @@
 //! for an acceptance. It does not decide a verdict.
 
 pub mod baseline;
+mod mutations;
+mod proof;
 
-use crate::gates::tests::{Doubt, Judged, Settled};
+use crate::gates::again::{Settled, times};
+use crate::gates::tests::{Doubt, Judged};
 use crate::gates::{Bench, Draft, build, command, format, lint, scenarios, schema, tests};
 use crate::judgement::candidate::{Candidate, CommitId, TreeId};
 use crate::judgement::defence::Defence;
@@ -15,17 +18,14 @@ use crate::judgement::progress::{Progress, Report};
 use crate::judgement::weigh::{Baseline, Lent, Weigh, WeighError, Weighed};
 use crate::ladder::baseline::Facts;
 use crate::reading::compiled::Unit;
+use crate::reading::harness::TestResult;
 use crate::reading::inline::{self, Compared};
 use crate::rules::Rules;
 use crate::rules::plan::{Plan, Step};
-use crate::texts::count;
 use crate::workshop::{Given, Side, Workshop, WorkshopError};
 use selfsmith_repo::{Mode, Repo};
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// How often a doubtful test is run again, on both sides.
-const AGAIN: u32 = 3;
 
 /// Weighs candidates by real builds and tests.
 pub struct Ladder {
@@ -104,16 +104,30 @@ struct Climb<'a> {
     made: RefCell<BTreeSet<String>>,
     /// Its sources against the base's, once they were asked for.
     compared: OnceCell<Compared>,
+    /// What its tests did, once they ran.
+    ran: RefCell<Option<tests::Seen>>,
+    /// Cases that were driven.
+    cases: RefCell<Vec<String>>,
 }
 
 impl<'a> Climb<'a> {
     fn new(repo: &'a Repo, rules: &'a Rules, learned: &'a Learned, candidate: &'a Candidate) -> Self {
         let bench = learned.facts.bench(&learned.shop, &learned.plan, Side::Candidate);
-        Self { repo, rules, learned, candidate, bench, made: RefCell::default(), compared: OnceCell::new() }
+        Self {
+            repo,
+            rules,
+            learned,
+            candidate,
+            bench,
+            made: RefCell::default(),
+            compared: OnceCell::new(),
+            ran: RefCell::default(),
+            cases: RefCell::default(),
+        }
     }
 
     fn run(&self, report: Report<'_>) -> Result<Weighed, WeighError> {
-        let required = self.required();
+        let mut required = self.required();
         let mut reports: Vec<GateReport> = Vec::new();
         if required.is_empty() {
             return Ok(Weighed { reports, required });
@@ -130,9 +144,18 @@ impl<'a> Climb<'a> {
                 return Ok(Weighed { reports, required });
             }
         }
-        if let Some(unproven) = unproven(&reports) {
-            (report)(Progress::GateEnded { report: unproven.clone() });
-            reports.push(unproven);
+        type More<'a, 'b> = &'b dyn Fn(&Climb<'a>, &[GateReport]) -> Result<Option<GateReport>, WorkshopError>;
+        let more: [(GateName, More<'a, '_>); 2] =
+            [(GateName::Counterfactual, &Self::counterfactual), (GateName::Mutants, &Self::mutants)];
+        for (gate, look) in more {
+            (report)(Progress::GateStarted { gate });
+            let Some(ran) = look(self, &reports)? else { continue };
+            (report)(Progress::GateEnded { report: ran.clone() });
+            // What ran must not get lost on the way to the verdict; what could not run proves nothing, and is said.
+            if !matches!(ran.result, GateOutcome::NotRun { .. }) {
+                required.push(gate);
+            }
+            reports.push(ran);
         }
         Ok(Weighed { reports, required })
     }
@@ -163,14 +186,28 @@ impl<'a> Climb<'a> {
             GateName::Format => format::judge(draft, &facts.format, &format::look(&self.bench)?),
             GateName::Lint => {
                 let seen = lint::look(&self.bench)?;
-                lint::judge(draft, &facts.lint, &seen, &self.inline()?.silenced)
+                let marks = self.learned.shop.given.defences.up(Defence::Marks);
+                let silenced = if marks { self.inline()?.silenced.as_slice() } else { &[] };
+                lint::judge(draft, &facts.lint, &seen, silenced)
             }
             GateName::Build => self.build(draft)?,
             GateName::Tests => self.tests(draft)?,
             GateName::Scenarios => {
                 let seen = scenarios::look(&self.bench, &facts.scenarios)?;
-                let mut again = |at: usize| self.again(self.learned.plan.scenarios.get(at));
-                scenarios::judge(draft, &facts.scenarios, &seen, &mut again)?
+                self.cases.replace(seen.cases.keys().cloned().collect());
+                let plan = &self.learned.plan;
+                let mut command =
+                    |at: usize, side| self.again(plan.scenarios.get(at), facts.scenarios.commands.get(at), side);
+                let mut case = |name: &str, side| {
+                    // Without the defence, nothing is asked again.
+                    if self.believes_at_once() {
+                        Ok(fails_here(side))
+                    } else {
+                        scenarios::once(&self.bench.of(side), name)
+                    }
+                };
+                let again = scenarios::Again { command: &mut command, case: &mut case };
+                scenarios::judge(draft, &facts.scenarios, &seen, again)?
             }
             GateName::Bounds | GateName::Counterfactual | GateName::Mutants | GateName::Evals | GateName::Boot => {
                 draft.not_run("it is not part of the ladder yet")
@@ -182,7 +219,8 @@ impl<'a> Climb<'a> {
         let slot = &self.learned.shop.slot;
         let unreadable = schema::unreadable(&self.candidate.touched, &slot.base_tree(), &slot.tree());
         let seen = schema::look(&self.bench, &self.learned.facts.schema)?;
-        let mut again = |at: usize| self.again(self.learned.plan.schema.get(at));
+        let (plan, facts) = (&self.learned.plan, &self.learned.facts);
+        let mut again = |at: usize, side| self.again(plan.schema.get(at), facts.schema.get(at), side);
         schema::judge(draft, unreadable, &self.learned.facts.schema, &seen, &mut again)
     }
 
@@ -212,6 +250,7 @@ impl<'a> Climb<'a> {
         if let Some(stale) = self.stale(&seen.units) {
             return Ok(draft.unknown(stale, ""));
         }
+        self.ran.replace(Some(seen.clone()));
         let compared = self.inline()?;
         let defences = self.learned.shop.given.defences;
         let mut settled = BTreeMap::new();
@@ -249,42 +288,55 @@ impl<'a> Climb<'a> {
         }
         let mut draft = Draft::of(GateName::Tests);
         draft.counts.clone_from(&report.counts);
-        let mut again = |at: usize| self.again(lines.get(at).copied());
-        let judged = command::judge(draft, &self.learned.facts.tests.commands, &seen.commands, &mut again)?;
+        let was = &self.learned.facts.tests.commands;
+        let mut again = |at: usize, side| self.again(lines.get(at).copied(), was.get(at), side);
+        let judged = command::judge(draft, was, &seen.commands, &mut again)?;
         let log = crate::gates::bounded(&format!("{}{}", judged.log, report.log));
         let result = if judged.result == GateOutcome::Pass { report.result } else { judged.result };
         Ok(GateReport { took: judged.took + report.took, result, log, ..judged })
     }
 
-    /// A command once more on the base.
-    fn again(&self, line: Option<&crate::rules::CommandLine>) -> Result<command::Ran, WorkshopError> {
+    /// A command once more on a side. `was` is its run on the base.
+    fn again(
+        &self,
+        line: Option<&crate::rules::CommandLine>,
+        was: Option<&command::Ran>,
+        side: Side,
+    ) -> Result<command::Ran, WorkshopError> {
         match line {
-            Some(line) => command::look(&self.bench.of(Side::Base), line, &[]),
+            Some(_) if self.believes_at_once() => {
+                let trouble = fails_here(side).pop();
+                Ok(command::Ran { timed_out: trouble.is_some(), trouble, ..command::Ran::default() })
+            }
+            Some(line) => command::look(&self.bench.of(side), line, was),
             None => Ok(command::Ran::default()),
         }
+    }
+
+    /// Without the defence, the first failure is believed.
+    fn believes_at_once(&self) -> bool {
+        !self.learned.shop.given.defences.up(Defence::Again)
     }
 
     /// Run a doubtful test again, the same number of times on both sides, never until it is green.
     fn settle(&self, doubt: &Doubt, seen: &tests::Seen) -> Result<Settled, WorkshopError> {
         let test = doubt.test.as_deref();
-        let times = if test.is_some() { AGAIN } else { 1 };
-        let failures = |side: Side, runs: &BTreeMap<String, tests::Run>| -> Result<u32, WorkshopError> {
-            let Some(run) = runs.get(&doubt.run) else { return Ok(0) };
-            let was = self.learned.facts.tests.runs.get(&doubt.run);
-            let mut failed = 0;
-            for _ in 0..times {
-                let again = tests::again(&self.bench.of(side), run, test, was)?;
-                let fails = match test {
-                    Some(_) => again.exit != Some(0) || again.odd.is_some(),
-                    None => again.timed_out,
-                };
-                failed += u32::from(fails);
+        let was = self.learned.facts.tests.runs.get(&doubt.run);
+        let wall_ms = seen.runs.get(&doubt.run).filter(|run| run.executable.is_empty()).map_or(0, |run| run.wall_ms);
+        let times = if test.is_some() { times(wall_ms) } else { 1 };
+        Settled::by(times, &mut |side| {
+            if self.believes_at_once() {
+                return Ok(side == Side::Candidate);
             }
-            Ok(failed)
-        };
-        let candidate = failures(Side::Candidate, &seen.runs)?;
-        let base = failures(Side::Base, &self.learned.facts.tests.runs)?;
-        Ok(Settled { times, candidate, base })
+            let run = if side == Side::Base { was } else { seen.runs.get(&doubt.run) };
+            let Some(run) = run else { return Ok(false) };
+            let again = tests::again(&self.bench.of(side), run, test, was)?;
+            Ok(match test {
+                Some(test) if run.executable.is_empty() => again.results.get(test) != Some(&TestResult::Ok),
+                Some(_) => again.exit != Some(0) || again.odd.is_some(),
+                None => again.timed_out,
+            })
+        })
     }
 
     /// Sources and inline tests of the candidate against the base's.
@@ -293,11 +345,13 @@ impl<'a> Climb<'a> {
             return Ok(compared);
         }
         let touches_rust = self.candidate.touched.iter().any(|touched| touched.path.ends_with(".rs"));
-        let compared = if touches_rust {
-            inline::compare(&self.rust_files(&self.learned.tree)?, &self.rust_files(&self.candidate.tree)?)
+        let mut compared = if touches_rust {
+            let (base, candidate) = (self.rust_files(&self.learned.tree)?, self.rust_files(&self.candidate.tree)?);
+            inline::compare(&base, &candidate, &self.test_roots())
         } else {
             Compared::default()
         };
+        compared.findings.extend(self.read_by_tests_alone());
         Ok(self.compared.get_or_init(|| compared))
     }
 
@@ -315,15 +369,9 @@ impl<'a> Climb<'a> {
     }
 }
 
-/// New tests prove something only if they fail without the change, and nothing here tries that yet.
-fn unproven(reports: &[GateReport]) -> Option<GateReport> {
-    let news = |gate: GateName, figure: &str| {
-        reports.iter().filter(|r| r.gate == gate).filter_map(|r| r.counts.get(figure)).sum::<u64>()
-    };
-    let new = news(GateName::Tests, "new") + news(GateName::Scenarios, "new");
-    let why =
-        format!("not built yet: whether {} or scenarios fail without the change was not tried", count(new, "new test"));
-    (new > 0).then(|| Draft::of(GateName::Counterfactual).not_run(why))
+/// What stands for running it again where the first failure is believed.
+fn fails_here(side: Side) -> Vec<String> {
+    if side == Side::Candidate { vec!["it failed".to_owned()] } else { Vec::new() }
 }
 
 /// As they stand, but what runs the project's programs after they were built.

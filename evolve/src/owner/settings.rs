@@ -25,6 +25,8 @@ pub struct Settings {
     pub limits: Limits,
     /// The room.
     pub room: Room,
+    /// Mutations of the changed lines.
+    pub mutants: Mutants,
 }
 
 /// The model that proposers reach through the relay.
@@ -95,6 +97,22 @@ impl Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self { max_repairs: 1, propose_seconds: 900, propose_memory: 4 << 30 }
+    }
+}
+
+/// Mutations of the changed lines.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Mutants {
+    /// cargo-mutants, where it is not found on the path.
+    pub program: Option<PathBuf>,
+    /// Seconds that all mutations of one candidate may take; 0: none is tried.
+    pub seconds: u64,
+}
+
+impl Default for Mutants {
+    fn default() -> Self {
+        Self { program: None, seconds: 300 }
     }
 }
 

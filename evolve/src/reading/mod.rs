@@ -5,4 +5,5 @@ pub mod cargo_config;
 pub mod compiled;
 pub mod harness;
 pub mod inline;
+pub mod measure;
 pub mod members;

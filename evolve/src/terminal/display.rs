@@ -106,8 +106,8 @@ pub struct Display {
     audience: Audience,
     look: Look,
     mark: ProgressBar,
-    /// Gates of which it was said once that they are not built; every attempt would say it again.
-    unbuilt: RefCell<BTreeSet<GateName>>,
+    /// Gates of which it was said once what they miss on this machine; every attempt would say it again.
+    missing: RefCell<BTreeSet<GateName>>,
 }
 
 impl Display {
@@ -120,7 +120,7 @@ impl Display {
         if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed:>4} {wide_msg}") {
             mark.set_style(style);
         }
-        Self { audience, look, mark, unbuilt: RefCell::default() }
+        Self { audience, look, mark, missing: RefCell::default() }
     }
 
     /// Who looks.
@@ -152,8 +152,8 @@ impl Display {
     }
 
     fn is_said_already(&self, report: &GateReport) -> bool {
-        let unbuilt = matches!(&report.result, GateOutcome::NotRun { why } if why.starts_with("not built yet"));
-        unbuilt && !self.unbuilt.borrow_mut().insert(report.gate)
+        let missing = matches!(&report.result, GateOutcome::NotRun { why } if why.contains("is not installed"));
+        missing && !self.missing.borrow_mut().insert(report.gate)
     }
 
     /// A line of words, above the moving mark; nothing for programs.
@@ -297,16 +297,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_built_is_said_once() {
+    fn what_is_not_installed_is_said_once() {
         let report = |why: &str| GateReport {
-            gate: GateName::Counterfactual,
+            gate: GateName::Mutants,
             result: GateOutcome::NotRun { why: why.to_owned() },
             took: Duration::ZERO,
             log: String::new(),
             counts: BTreeMap::new(),
         };
         let display = display();
-        let said = ["nothing new", "not built yet: 1", "not built yet: 2", "nothing new"];
+        let said = ["nothing new", "x is not installed: a", "x is not installed: b", "nothing new"];
         assert_eq!(said.map(|why| display.is_said_already(&report(why))), [false, false, true, false]);
     }
 

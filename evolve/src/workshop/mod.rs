@@ -5,24 +5,25 @@
 
 pub mod deps;
 pub mod folder;
+mod given;
 pub mod slot;
 pub mod toolchain;
 
 use crate::judgement::candidate::TreeId;
-use crate::judgement::defence::Defences;
 use crate::workshop::deps::{CARGO_HOME, Caller, Dependencies, DependenciesError};
 use crate::workshop::slot::{Slot, SlotError};
 use crate::workshop::toolchain::{Toolchain, ToolchainError};
 use selfsmith_repo::{Repo, RepoError, TreePath};
 use selfsmith_sandbox::{
-    Bind, BindMode, Cancel, Environment, Finished, Job, Limits, Program, Room, SandboxError, Stream, Walls,
-    give_to_room, run,
+    Bind, BindMode, Environment, Finished, Job, Limits, Program, Room, SandboxError, Stream, Walls, give_to_room, run,
 };
 use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+pub use given::{Given, Mutants};
 
 /// Where the room sees the trial's files.
 pub const TREE: &str = "/trial/tree";
@@ -37,21 +38,6 @@ const MEMORY: u64 = 8 << 30;
 const PROCESSES: u64 = 2048;
 const DESCRIPTORS: u64 = 8192;
 const FILE_SIZE: u64 = 4 << 30;
-
-/// What the judge was given.
-#[derive(Debug, Clone)]
-pub struct Given {
-    /// The environment it was started in.
-    pub environment: Vec<(OsString, OsString)>,
-    /// Folder of the build slots.
-    pub slots: PathBuf,
-    /// Ends what is running.
-    pub cancel: Cancel,
-    /// Whether a person said that walls which this machine cannot give may be missing.
-    pub accept_weaker_room: bool,
-    /// Which defences are up.
-    pub defences: Defences,
-}
 
 /// A workshop for one base.
 #[derive(Debug)]
@@ -117,6 +103,8 @@ pub struct Work<'a> {
     pub wall: Duration,
     /// Bytes of output kept of each stream.
     pub output: usize,
+    /// What else it sees.
+    pub binds: Vec<Bind>,
 }
 
 /// Why the workshop cannot be used. The cycle ends inconclusive.
@@ -289,6 +277,12 @@ impl Workshop {
         }
         bind(self.cargo_home()?, CARGO_HOME, BindMode::ReadWrite);
         room.binds.extend(self.dependencies.binds.iter().cloned());
+        for bind in &work.binds {
+            if !matches!(bind.mode, BindMode::ReadOnly) {
+                self.readable(bind.source.clone())?;
+            }
+            room.binds.push(bind.clone());
+        }
         Ok(room)
     }
 

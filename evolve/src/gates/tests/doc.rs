@@ -1,8 +1,8 @@
 //! Documentation tests. Only cargo and rustdoc can run them; they compile while they run, so they get a copy of the target
 //! folder, in which nothing lies that is used afterwards.
 
+use super::Run;
 use super::run::run_of;
-use super::{Run, Seen};
 use crate::gates::Bench;
 use crate::reading::harness::{Reader, TestResult};
 use crate::rules::plan::CargoWords;
@@ -18,7 +18,18 @@ use std::time::Duration;
 /// Building takes time on top of running.
 pub(super) const BUILDING: Duration = Duration::from_secs(300);
 
-/// Run those of every member that the words select and that may have some.
+/// What the exit code is taken for where the selected packages have no library.
+pub(super) const NO_LIBRARY: i32 = -1;
+
+/// Whether any member may have some.
+pub fn any(bench: &Bench<'_>) -> bool {
+    let tree = bench.files();
+    let folder_of =
+        |dir: &str| tree.join(dir.strip_prefix(crate::workshop::TREE).unwrap_or("").trim_start_matches('/'));
+    bench.members.iter().any(|member| member.has_doctests && has_example(&folder_of(&member.dir).join("src")))
+}
+
+/// Run those of every member that the words select.
 ///
 /// # Errors
 /// The room cannot be had, or the disk refuses.
@@ -27,16 +38,8 @@ pub fn run(
     words: &CargoWords,
     scratch: &Scratch,
     limit: Duration,
-    seen: &mut Seen,
-) -> Result<(), WorkshopError> {
-    let tree = bench.files();
-    let folder_of =
-        |dir: &str| tree.join(dir.strip_prefix(crate::workshop::TREE).unwrap_or("").trim_start_matches('/'));
-    let any =
-        bench.members.iter().any(|member| member.has_doctests && has_example(&folder_of(&member.dir).join("src")));
-    if !any {
-        return Ok(());
-    }
+    writes: bool,
+) -> Result<Run, WorkshopError> {
     let slot = &bench.shop.slot;
     let from = if bench.side == crate::workshop::Side::Base { slot.base_target() } else { slot.target() };
     let copy = slot.fresh("doc-target")?;
@@ -48,7 +51,7 @@ pub fn run(
     argv.extend(words.selection.iter().map(OsString::from));
     argv.extend(std::iter::once("--".to_owned()).chain(words.trailing.iter().cloned()).map(OsString::from));
     let mut work = bench.work(argv);
-    work.files = Files::Scratch(scratch.dir());
+    work.files = if writes { Files::Scratch(scratch.dir()) } else { Files::Of(scratch.dir()) };
     work.target = Target::Own(&copy);
     work.wall = limit;
     let mut reader = Reader::default();
@@ -58,11 +61,8 @@ pub fn run(
     heard.results = without_lines(heard.results);
     let no_library =
         !heard.is_libtest() && !done.end.success() && says_no_library(&done.stderr.text(|_| String::new()));
-    if !no_library {
-        let run = Run { digest: None, ..run_of(String::new(), String::new(), &done, heard, "") };
-        seen.runs.insert("documentation".to_owned(), run);
-    }
-    Ok(())
+    let run = Run { digest: None, ..run_of(String::new(), String::new(), &done, heard, "") };
+    Ok(if no_library { Run { exit: Some(NO_LIBRARY), odd: None, ..run } } else { run })
 }
 
 /// The selected packages have no library.

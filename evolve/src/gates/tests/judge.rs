@@ -2,6 +2,7 @@
 
 use super::{Left, Run, Seen};
 use crate::gates::Draft;
+use crate::gates::again::{Chance, Settled};
 use crate::judgement::defence::{Defence, Defences};
 use crate::judgement::gate::{BLIND, GateOutcome, GateReport};
 use crate::reading::harness::TestResult;
@@ -17,17 +18,6 @@ pub struct Doubt {
     pub test: Option<String>,
 }
 
-/// How a doubt was settled by running it again, the same number of times on both sides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Settled {
-    /// Runs on each side.
-    pub times: u32,
-    /// Failures among them on the candidate.
-    pub candidate: u32,
-    /// Failures among them on the base.
-    pub base: u32,
-}
-
 /// What the gate says, or what has to be run again first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Judged {
@@ -39,6 +29,8 @@ pub enum Judged {
 
 /// More failures than this are no chance.
 const MOST_DOUBTS: usize = 20;
+/// Most bytes that one executable may print, unless the base's prints so much.
+const MOST_PRINTED: u64 = 32 << 20;
 /// Most things named in a report's log.
 const MOST_NAMED: usize = 40;
 
@@ -135,6 +127,13 @@ impl<'a> Judge<'a> {
             self.timed_out(name, run);
             return;
         }
+        self.noise(name, was, run);
+        if run.writes && !was.is_some_and(|was| was.writes) {
+            self.asked.push(format!(
+                "the tests of {name} hold only where they may write among the project's files, so what they expect can be \
+                 changed by what they test"
+            ));
+        }
         if !self.defences.up(Defence::Harness) {
             // Believes what cargo believes.
             if run.exit != Some(0) && was.is_none_or(|was| was.exit == Some(0)) {
@@ -162,6 +161,15 @@ impl<'a> Judge<'a> {
         }
         for (test, result) in &run.results {
             self.result(name, test, was.and_then(|was| was.results.get(test)), *result, run);
+        }
+    }
+
+    /// What prints without end hides what it says, and fills whatever keeps it.
+    fn noise(&mut self, name: &str, was: Option<&Run>, run: &Run) {
+        let most = MOST_PRINTED.max(was.map_or(0, |was| was.printed.saturating_mul(10)));
+        if self.defences.up(Defence::Output) && run.printed > most {
+            let why = format!("{name} prints {} MiB, more than {}", run.printed >> 20, most >> 20);
+            self.bad(why, true, &run.log);
         }
     }
 
@@ -281,27 +289,21 @@ impl<'a> Judge<'a> {
     fn fails_now(&mut self, name: &str, test: &str, run: &Run) {
         let doubt = Doubt { run: name.to_owned(), test: Some(test.to_owned()) };
         let Some(settled) = self.settled.get(&doubt).copied() else {
-            // A documentation test cannot be run alone by hand.
-            if run.executable.is_empty() {
-                self.bad(format!("the test {test} ({name}) fails"), true, &run.log);
-            } else {
-                self.doubts.insert(doubt);
-            }
+            self.doubts.insert(doubt);
             return;
         };
-        let Settled { times, candidate, base } = settled;
-        if base == 0 && candidate == times {
-            self.add("failed", 1);
-            self.bad(format!("the test {test} ({name}) fails"), true, &run.log);
-        } else if base > 0 && candidate < times {
-            self.add("flaky", 1);
-            self.log.push_str(&format!(
-                "{test} is flaky: again {times} times on both sides, {candidate} failures here, {base} on the base\n"
-            ));
-        } else {
-            self.unknown.push(format!(
-                "the test {test} ({name}) fails by chance: of {times} more runs {candidate} failed here and {base} on the base"
-            ));
+        match settled.chance() {
+            Chance::Fails => {
+                self.add("failed", 1);
+                self.bad(format!("the test {test} ({name}) fails"), true, &run.log);
+            }
+            Chance::Flaky => {
+                self.add("flaky", 1);
+                self.log.push_str(&format!("{test} is flaky: {}\n", settled.figures()));
+            }
+            Chance::Unknown => {
+                self.unknown.push(format!("the test {test} ({name}) fails by chance: {}", settled.figures()));
+            }
         }
     }
 
@@ -321,9 +323,15 @@ impl<'a> Judge<'a> {
 
     fn inline(&mut self) {
         self.add("inline", self.inline.compared);
-        if self.defences.up(Defence::Inline) {
-            self.asked.extend(self.inline.findings.iter().map(ToString::to_string));
-        }
+        let up = |what: &What| {
+            self.defences.up(match what {
+                What::Marked(_) => Defence::Marks,
+                What::Check => Defence::Checks,
+                _ => Defence::Inline,
+            })
+        };
+        let shown = self.inline.findings.iter().filter(|finding| up(&finding.what));
+        self.asked.extend(shown.map(ToString::to_string));
     }
 
     fn bad(&mut self, why: String, repairable: bool, log: &str) {

@@ -1,8 +1,9 @@
 //! The tests gate: every test of the base is there, unchanged, runs and passes.
 //!
 //! Two phases. First cargo builds the test executables, with the target folder writable. Then the judge runs them itself, each
-//! in its package's folder with the variables that cargo would give, the target folder read-only, on a copy of the files; so
-//! no runner that was planted has a say. Documentation tests only cargo can run; they get a target folder of their own.
+//! in its package's folder with the variables that cargo would give, the target folder and the files read-only; so no runner that
+//! was planted has a say, and nothing that tests expect can be written anew. Where they have to write on the base, they do so
+//! on a copy. Documentation tests only cargo can run; they get a target folder of their own.
 //! Afterwards the copy is compared with the files: tests that changed them are refused.
 
 mod doc;
@@ -17,8 +18,8 @@ use crate::workshop::WorkshopError;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-pub use judge::{Doubt, Judged, Settled, judge};
-pub use run::{again, look};
+pub use judge::{Doubt, Judged, judge};
+pub use run::{again, build, look, named, only};
 
 /// What was seen on one side.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,6 +72,12 @@ pub struct Run {
     pub digest: Option<String>,
     /// Milliseconds it took.
     pub wall_ms: u64,
+    /// Bytes that it printed.
+    #[serde(default)]
+    pub printed: u64,
+    /// Whether it has to write among the project's files: then what it expects can be changed by what it tests.
+    #[serde(default)]
+    pub writes: bool,
     /// The end of what it printed.
     #[serde(skip)]
     pub log: String,
@@ -104,6 +111,7 @@ pub fn look_twice(bench: &Bench<'_>) -> Result<Seen, WorkshopError> {
     for (name, run) in second.runs {
         let Some(before) = first.runs.get_mut(&name) else { continue };
         before.wall_ms = before.wall_ms.max(run.wall_ms);
+        before.printed = before.printed.max(run.printed);
         if before.digest != run.digest {
             // Output that differs from run to run cannot be compared.
             before.digest = None;

@@ -1,14 +1,14 @@
 //! Runs tests: builds the executables through cargo, then runs each by hand.
 
 use super::{Left, Run, Seen, doc};
-use crate::gates::{Bench, build, command, last_lines};
+use crate::gates::{Bench, CargoRun, build as made, command, last_lines};
 use crate::judgement::defence::Defence;
 use crate::reading::compiled::{Compiled, Unit};
-use crate::reading::harness::{Heard, Reader};
+use crate::reading::harness::{Heard, Reader, TestResult};
 use crate::rules::plan::{CargoWords, Step};
 use crate::workshop::folder::{self, Difference};
 use crate::workshop::slot::Scratch;
-use crate::workshop::{Files, TARGET, TREE, Target, Work, WorkshopError};
+use crate::workshop::{Files, Side, TARGET, TREE, Target, Work, WorkshopError};
 use selfsmith_sandbox::{End, Finished};
 use sha2::{Digest, Sha256};
 use std::ffi::OsString;
@@ -43,8 +43,7 @@ pub fn look(bench: &Bench<'_>, base: &Seen) -> Result<Seen, WorkshopError> {
                 }
             }
             Step::Command(line) => {
-                let limits: Vec<_> = base.commands.get(seen.commands.len()).into_iter().collect();
-                seen.commands.push(command::look(bench, line, &limits)?);
+                seen.commands.push(command::look(bench, line, base.commands.get(seen.commands.len()))?);
             }
         }
     }
@@ -62,20 +61,25 @@ fn cargo_tests(
     let only_doc = words.targets.iter().any(|target| target == "--doc");
     let mut compiled = Compiled::default();
     if !only_doc {
-        let built = bench.cargo(&["test", "--no-run"], words, &[])?;
+        let built = build(bench, words)?;
         if !built.succeeded() {
             seen.log = built.log();
-            return Ok(Some(build::why_broken(&built.compiled)));
+            return Ok(Some(made::why_broken(&built.compiled)));
         }
         compiled = built.compiled;
     }
-    seen.inputs.extend(build::inputs(bench, &compiled.units));
+    seen.inputs.extend(made::inputs(bench, &compiled.units));
     seen.units.extend(compiled.units.iter().cloned());
     let scratch = fresh_files(bench)?;
     for unit in compiled.units.iter().filter(|unit| unit.is_test && unit.executable.is_some()) {
-        let name = run_name(bench, unit);
-        let limit = limit(base.runs.get(&name), base_ms, words);
-        let run = execute(bench, unit, &compiled, &scratch, &words.trailing, limit)?;
+        let name = named(bench, unit);
+        let was = base.runs.get(&name);
+        let limit = limit(was, base_ms, words);
+        let mut execute = |writes| {
+            let how = How { trailing: &words.trailing, limit, writes };
+            execute(bench, unit, &compiled, &scratch, how)
+        };
+        let run = guarded(bench, was, &mut execute)?;
         seen.runs.insert(name, run);
     }
     if only_doc || words.targets.is_empty() {
@@ -84,10 +88,49 @@ fn cargo_tests(
             Some(run) => limit(Some(run), base_ms, words).max(LIMIT),
             None => limit(None, base_ms, words) + doc::BUILDING,
         };
-        doc::run(bench, words, &scratch, limit, seen)?;
+        let was = base.runs.get("documentation");
+        if doc::any(bench) {
+            let run = guarded(bench, was, &mut |writes| doc::run(bench, words, &scratch, limit, writes))?;
+            // The selected packages may have no library.
+            if run.libtest || run.exit != Some(doc::NO_LIBRARY) {
+                seen.runs.insert("documentation".to_owned(), run);
+            }
+        }
     }
     compare_files(bench, &scratch, seen)?;
     Ok(None)
+}
+
+/// Build the test executables of one `cargo test`.
+///
+/// # Errors
+/// The room cannot be had.
+pub fn build(bench: &Bench<'_>, words: &CargoWords) -> Result<CargoRun, WorkshopError> {
+    bench.cargo(&["test", "--no-run"], words, &[])
+}
+
+/// Run among files that cannot be changed, unless the base had to write; so nothing that tests expect can be written anew and
+/// put back before anybody looks. What fails so and not where it may write has to write: on the base that is how it is; on
+/// the candidate the tests of the base count as they ended without, and the rest is a question.
+fn guarded(
+    bench: &Bench<'_>,
+    was: Option<&Run>,
+    run: &mut dyn FnMut(bool) -> Result<Run, WorkshopError>,
+) -> Result<Run, WorkshopError> {
+    let may_write = !bench.shop.given.defences.up(Defence::ReadOnly) || was.is_some_and(|was| was.writes);
+    let mut first = run(may_write)?;
+    first.writes = was.is_some_and(|was| was.writes);
+    let fails = |run: &Run| run.results.values().filter(|result| **result == TestResult::Failed).count();
+    let holds = |run: &Run| run.odd.is_none() && fails(run) == 0 && run.exit == Some(0);
+    let known = bench.side == Side::Base && was.is_some();
+    let of_base = |test: &String| was.is_some_and(|was| was.results.get(test) == Some(&TestResult::Ok));
+    let broke = first.results.iter().any(|(test, result)| *result == TestResult::Failed && of_base(test));
+    if may_write || known || first.timed_out || holds(&first) || (bench.side == Side::Candidate && broke) {
+        return Ok(first);
+    }
+    let free = run(true)?;
+    let better = fails(&free) < fails(&first) || (holds(&free) && !holds(&first));
+    Ok(if better { Run { writes: true, ..free } } else { first })
 }
 
 /// Run one executable again, for one test only where one is named. `was` is its run on the base.
@@ -96,6 +139,17 @@ fn cargo_tests(
 /// The room cannot be had, or the disk refuses.
 pub fn again(bench: &Bench<'_>, run: &Run, test: Option<&str>, was: Option<&Run>) -> Result<Run, WorkshopError> {
     let scratch = fresh_files(bench)?;
+    let writes = may_write(bench, run.writes);
+    if run.executable.is_empty() {
+        // Documentation tests cannot be run alone by hand, so all of them are.
+        let words = bench.plan.tests.iter().find_map(|step| match step {
+            Step::Cargo(words) => Some(words.clone()),
+            Step::Command(_) => None,
+        });
+        let words = words.unwrap_or_default();
+        let limit = limit(was, Some(0), &words) + doc::BUILDING;
+        return doc::run(bench, &words, &scratch, limit, writes);
+    }
     let unit = Unit {
         package: run.package.clone(),
         manifest: String::new(),
@@ -108,7 +162,32 @@ pub fn again(bench: &Bench<'_>, run: &Run, test: Option<&str>, was: Option<&Run>
     };
     let trailing: Vec<String> = test.map(|test| vec!["--exact".to_owned(), test.to_owned()]).unwrap_or_default();
     let limit = limit(was, Some(0), &CargoWords::default());
-    execute(bench, &unit, &Compiled::default(), &scratch, &trailing, limit)
+    let how = How { trailing: &trailing, limit, writes };
+    execute(bench, &unit, &Compiled::default(), &scratch, how)
+}
+
+/// Run some tests of an executable, and no others.
+///
+/// # Errors
+/// The room cannot be had, or the disk refuses.
+pub fn only(
+    bench: &Bench<'_>,
+    (unit, compiled): (&Unit, &Compiled),
+    tests: &[&str],
+    writes: bool,
+) -> Result<Run, WorkshopError> {
+    let scratch = fresh_files(bench)?;
+    let trailing: Vec<String> = std::iter::once("--exact").chain(tests.iter().copied()).map(str::to_owned).collect();
+    let how = How {
+        trailing: &trailing,
+        limit: if tests.len() > 1 { LIMIT } else { FLOOR },
+        writes: may_write(bench, writes),
+    };
+    execute(bench, unit, compiled, &scratch, how)
+}
+
+fn may_write(bench: &Bench<'_>, writes: bool) -> bool {
+    writes || !bench.shop.given.defences.up(Defence::ReadOnly)
 }
 
 /// What the rules say; else some times the slower run on the base; else, for what the base does not have, a minute and
@@ -123,9 +202,17 @@ fn limit(was: Option<&Run>, slowest_ms: Option<u64>, words: &CargoWords) -> Dura
 }
 
 /// `sample test counts`: package, kind and name of the target.
-fn run_name(bench: &Bench<'_>, unit: &Unit) -> String {
+pub fn named(bench: &Bench<'_>, unit: &Unit) -> String {
     let package = bench.member(&unit.package).map_or(unit.package.as_str(), |member| member.name.as_str());
     format!("{package} {} {}", unit.kind, unit.target)
+}
+
+/// How an executable is run.
+#[derive(Clone, Copy)]
+struct How<'a> {
+    trailing: &'a [String],
+    limit: Duration,
+    writes: bool,
 }
 
 fn execute(
@@ -133,28 +220,31 @@ fn execute(
     unit: &Unit,
     compiled: &Compiled,
     scratch: &Scratch,
-    trailing: &[String],
-    limit: Duration,
+    how: How<'_>,
 ) -> Result<Run, WorkshopError> {
+    let How { trailing, limit, writes } = how;
     let executable = unit.executable.clone().unwrap_or_default();
     let mut work =
         bench.work(std::iter::once(executable.clone()).chain(trailing.iter().cloned()).map(Into::into).collect());
     if !bench.shop.given.defences.up(Defence::OwnRunner) {
         work = through_cargo(bench, unit, trailing);
     }
-    work.files = Files::Scratch(scratch.dir());
+    work.files = if writes { Files::Scratch(scratch.dir()) } else { Files::Of(scratch.dir()) };
     work.target = if bench.shop.given.defences.up(Defence::OwnRunner) { Target::Read } else { Target::Write };
     work.wall = limit;
     work.output = OUTPUT;
     surround(bench, unit, compiled, &mut work);
     let mut reader = Reader::default();
     let mut digest = Sha256::new();
+    let mut printed = 0;
     let done = bench.shop.run(&work, &mut |bytes| {
         reader.feed(bytes);
         digest.update(bytes);
+        printed += bytes.len() as u64;
     })?;
     let heard = reader.finish();
-    Ok(run_of(executable, unit.package.clone(), &done, heard, &format!("{:x}", Hex(&digest.finalize()))))
+    let digest = format!("{:x}", Hex(&digest.finalize()));
+    Ok(Run { printed, ..run_of(executable, unit.package.clone(), &done, heard, &digest) })
 }
 
 /// What cargo would do in our place, for the test that shows why we do it ourselves.
@@ -211,6 +301,8 @@ pub(super) fn run_of(executable: String, package: String, done: &Finished, heard
         timed_out: done.end == End::TimedOut,
         digest: (!libtest).then(|| digest.to_owned()),
         wall_ms: u64::try_from(done.wall.as_millis()).unwrap_or(u64::MAX),
+        printed: 0,
+        writes: false,
         log: format!("{ended}{}", failures_first(&last_lines(&stdout, LINES), &last_lines(&stderr, LINES))),
     }
 }

@@ -8,7 +8,7 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Traits that tests rest on.
-const TRAITS: [&str; 7] = ["Clone", "Debug", "Eq", "Hash", "Ord", "PartialEq", "PartialOrd"];
+pub const TRAITS: [&str; 7] = ["Clone", "Debug", "Eq", "Hash", "Ord", "PartialEq", "PartialOrd"];
 /// Those of them that are a question on a type of the base that did not have them at all.
 const NEW_TOO: [&str; 2] = ["Debug", "PartialEq"];
 
@@ -22,6 +22,16 @@ pub struct ByHand {
 }
 
 impl ByHand {
+    /// Whether it has a type of this name.
+    pub fn knows(&self, of: &str) -> bool {
+        self.types.contains_key(of)
+    }
+
+    /// Whether a trait is written by hand for a type.
+    pub fn writes(&self, name: &str, of: &str) -> bool {
+        self.written.contains_key(&(name.to_owned(), of.to_owned()))
+    }
+
     /// Take in the code of a file.
     pub fn read(&mut self, tokens: &TokenStream, file: &str) {
         let tokens: Vec<TokenTree> = tokens.clone().into_iter().collect();

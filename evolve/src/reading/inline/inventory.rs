@@ -2,6 +2,8 @@
 
 use super::Files;
 use super::by_hand::ByHand;
+use super::checks::Checks;
+use super::hollow::Types;
 use super::marks::{Mark, Programs, examples, marks};
 use super::places::{files_for_tests, logical};
 use super::tokens::{collect_idents, guards, harness_runs, imported, parse, paths, plain, under_test};
@@ -96,6 +98,10 @@ pub struct Inventory {
     pub marks: BTreeMap<(String, Mark), Vec<Place>>,
     /// By root: what types derive, and which traits are written by hand.
     pub by_hand: BTreeMap<String, ByHand>,
+    /// By root: what its types are made of.
+    pub types: BTreeMap<String, Types>,
+    /// Checks that stand in code.
+    pub checks: Checks,
     /// Examples in documentation, with their file.
     pub examples: Vec<(String, String)>,
     /// Files that could not be read, with why.
@@ -110,7 +116,7 @@ pub struct Inventory {
 
 impl Inventory {
     /// Read files.
-    pub fn of(files: &Files, programs: Programs) -> Self {
+    pub fn of(files: &Files, roots: &BTreeSet<String>, programs: Programs) -> Self {
         let mut inventory = Self::default();
         let mut parsed = BTreeMap::new();
         for (path, text) in files.iter().filter(|(path, _)| path.ends_with(".rs")) {
@@ -123,7 +129,7 @@ impl Inventory {
                 }
             }
         }
-        let for_tests = files_for_tests(&parsed);
+        let for_tests = files_for_tests(&parsed, roots);
         for (path, file) in &parsed {
             let (root, module) = logical(path);
             inventory.files.insert((root.clone(), module.clone()), (*path).to_owned());
@@ -255,6 +261,8 @@ impl Walk<'_> {
         }
         let by_hand = self.inventory.by_hand.entry(self.root.clone()).or_default();
         by_hand.read(&item.to_token_stream(), self.file);
+        self.inventory.types.entry(self.root.clone()).or_default().read(item, self.file);
+        self.inventory.checks.read(item, self.file);
         if let syn::Item::Impl(block) = item {
             for member in &block.items {
                 if let ImplItem::Fn(function) = member {
@@ -315,7 +323,8 @@ impl Walk<'_> {
     }
 }
 
-fn attributes(item: &syn::Item) -> &[Attribute] {
+/// The attributes of an item.
+pub fn attributes(item: &syn::Item) -> &[Attribute] {
     use syn::Item as I;
     match item {
         I::Const(i) => &i.attrs,

@@ -3,8 +3,8 @@
 //! Counted on both sides; one more than before is a question. Nothing here is complete: the code under test shares a process
 //! with its tests, so black-box scenarios decide. Token by token; it knows no types.
 
-use super::senses;
 use super::tokens::collect_idents;
+use super::{programs, senses};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use std::collections::BTreeSet;
 
@@ -33,6 +33,10 @@ pub enum Mark {
     ByHand,
     /// Reaches below the language: symbols by name, foreign functions, the allocator, machine code.
     BelowLanguage,
+    /// Compares less than before: a field that tests compare holds nothing now.
+    Hollow,
+    /// Starts other programs.
+    RunsPrograms,
     /// Silences a lint.
     SilencesLint,
 }
@@ -59,6 +63,8 @@ impl Mark {
                 "reaches below the language (a symbol's name, a foreign function, the allocator, machine code), by which it can \
                  take the place of what tests rely on"
             }
+            Self::Hollow => "takes from a type what tests compare, so that values are equal that were not",
+            Self::RunsPrograms => "runs other programs, which nothing in the file did before",
             Self::SilencesLint => "silences a lint",
         }
     }
@@ -101,6 +107,9 @@ impl Scan<'_> {
             let before = |back: usize| at.checked_sub(back).and_then(|at| tokens.get(at));
             if senses::looks(&tokens, at, self.is_program) {
                 self.found(Mark::LooksAround, token);
+            }
+            if programs::runs(&tokens, at) {
+                self.found(Mark::RunsPrograms, token);
             }
             if let Some(mark) = senses::tells_apart(&tokens, at) {
                 self.found(mark, token);

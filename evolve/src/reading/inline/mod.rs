@@ -6,17 +6,22 @@
 //! not know what ran; `gates::tests` does. A pure function of two sets of texts; it never panics on any of them.
 
 mod by_hand;
+mod checks;
+mod hollow;
 mod inventory;
 mod marks;
 mod places;
+mod programs;
 mod senses;
 mod tokens;
+mod trial;
 
 use inventory::{Inventory, Item, Kind};
 pub use marks::Mark;
 use marks::Programs;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+pub use trial::{Trial, broken, old_code_new_tests, without_tests_on};
 
 /// Rust files by their path in the tree.
 pub type Files = BTreeMap<String, String>;
@@ -63,6 +68,8 @@ pub enum What {
     },
     /// An example in documentation was changed, or is gone.
     Example,
+    /// A check that stands in code was changed, or is gone.
+    Check,
     /// A module's file stands where it stood, but is not taken in as it was.
     Detached,
     /// A lint that was forbidden or denied is so no more.
@@ -88,6 +95,7 @@ impl fmt::Display for Finding {
             What::Parted => write!(f, "the inline test item {name} ({file}) was parted from the code it tests"),
             What::Shadowed { by } => write!(f, "a new `{by}` beside it changes what {name} ({file}) means"),
             What::Example => write!(f, "an example in the documentation of {file} was changed or is gone"),
+            What::Check => write!(f, "a check in {file} was changed or is gone ({name})"),
             What::Detached => write!(f, "{file} is there, but the module {name} is not taken from it as before"),
             What::Unguarded { lint } => {
                 write!(f, "the lint {lint}, forbidden or denied in {name} before, is so no more")
@@ -105,10 +113,10 @@ const LONGEST_SHOWN: usize = 120;
 const STACK: usize = 1 << 30;
 
 /// Compare. The files are all Rust files of both sides; those that do not differ may be left out of neither, since they
-/// tell which files hold nothing but tests.
-pub fn compare(base: &Files, candidate: &Files) -> Compared {
+/// tell which files hold nothing but tests. `roots` are those that cargo takes for tests, wherever they lie.
+pub fn compare(base: &Files, candidate: &Files, roots: &BTreeSet<String>) -> Compared {
     let compared = std::thread::scope(|scope| {
-        let work = || compare_on_this_stack(base, candidate);
+        let work = || compare_on_this_stack(base, candidate, roots);
         std::thread::Builder::new()
             .stack_size(STACK)
             .spawn_scoped(scope, work)
@@ -125,9 +133,9 @@ pub fn compare(base: &Files, candidate: &Files) -> Compared {
     })
 }
 
-fn compare_on_this_stack(base: &Files, candidate: &Files) -> Compared {
-    let old = Inventory::of(base, Programs::Counted);
-    let new = Inventory::of(candidate, Programs::MayDoSo);
+fn compare_on_this_stack(base: &Files, candidate: &Files, roots: &BTreeSet<String>) -> Compared {
+    let old = Inventory::of(base, roots, Programs::Counted);
+    let new = Inventory::of(candidate, roots, Programs::MayDoSo);
     let mut compared = Compared::default();
     for (side, files, other) in [(&old, base, candidate), (&new, candidate, base)] {
         for (file, why) in &side.unreadable {
@@ -146,6 +154,8 @@ fn compare_on_this_stack(base: &Files, candidate: &Files) -> Compared {
     unguarded(&old, &new, &mut compared);
     marked(&old, &new, &mut compared);
     by_hand::compare(&old, &new, &mut compared);
+    hollow::compare(&old, &new, &mut compared);
+    checks::compare(&old, &new, &mut compared);
     examples(&old, &new, &mut compared);
     let is_new = |item: &&Item| item.is_test && !old.items.iter().any(|i| i.same_place(item));
     let came = new.items.iter().filter(is_new).count() as u64;
@@ -318,7 +328,9 @@ fn marked(old: &Inventory, new: &Inventory, compared: &mut Compared) {
                 None => fresh = fresh.or(Some(place)),
             }
         }
-        let Some(place) = fresh else { continue };
+        // A file that ran programs before may do so in another way.
+        let did = *mark == Mark::RunsPrograms && old.marks.contains_key(&(file.clone(), *mark));
+        let Some(place) = fresh.filter(|_| !did) else { continue };
         let shown: String = place.text.chars().take(LONGEST_SHOWN).collect();
         let name = format!("line {}: {shown}", place.line);
         let finding = Finding { name, file: file.clone(), what: What::Marked(*mark) };
@@ -343,5 +355,7 @@ fn examples(old: &Inventory, new: &Inventory, compared: &mut Compared) {
     }
 }
 
+#[cfg(test)]
+mod checks_tests;
 #[cfg(test)]
 mod tests;

@@ -4,15 +4,16 @@ use super::tokens::under_test;
 use std::collections::{BTreeMap, BTreeSet};
 use syn::{Attribute, Meta};
 
-/// Files that hold nothing but tests: below a package's `tests/`, and those that a `#[cfg(test)] mod name;` leads to.
-pub fn files_for_tests(parsed: &BTreeMap<&str, syn::File>) -> BTreeSet<String> {
+/// Files that hold nothing but tests: below a package's `tests/`, those that a `#[cfg(test)] mod name;` leads to, and the
+/// `roots`, which cargo takes for tests wherever they lie.
+pub fn files_for_tests(parsed: &BTreeMap<&str, syn::File>, roots: &BTreeSet<String>) -> BTreeSet<String> {
     let mut found: BTreeSet<String> = BTreeSet::new();
     let mut queue: Vec<(String, bool)> = parsed.keys().map(|path| ((*path).to_owned(), false)).collect();
     for path in parsed.keys() {
         let parts: Vec<&str> = path.split('/').collect();
         let tests = parts.iter().rposition(|part| *part == "tests" || *part == "benches");
         let src = parts.iter().rposition(|part| *part == "src");
-        if tests.is_some() && src < tests && src.is_none() || path.starts_with("tests/") {
+        if tests.is_some() && src < tests && src.is_none() || path.starts_with("tests/") || roots.contains(*path) {
             found.insert((*path).to_owned());
         }
     }

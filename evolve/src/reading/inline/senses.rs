@@ -174,12 +174,13 @@ fn assigns(tokens: &[TokenTree], at: usize) -> bool {
     }
 }
 
-fn is_punct(token: Option<&TokenTree>, mark: char) -> bool {
+/// Whether a token is this mark.
+pub fn is_punct(token: Option<&TokenTree>, mark: char) -> bool {
     matches!(token, Some(TokenTree::Punct(found)) if found.as_char() == mark)
 }
 
 /// The name that `::` before this place stands behind.
-fn below(tokens: &[TokenTree], at: usize) -> String {
+pub fn below(tokens: &[TokenTree], at: usize) -> String {
     let colon = |back: usize| {
         at.checked_sub(back)
             .and_then(|at| tokens.get(at))

@@ -4,13 +4,14 @@ use crate::terminal::commands::makings::Wishes;
 use crate::terminal::commands::place::Place;
 use crate::terminal::commands::stop::Stop;
 use selfsmith::cycle::Base;
+use selfsmith::gates::mutants::PROGRAM;
 use selfsmith::judgement::defence::Defences;
 use selfsmith::ladder::Ladder;
 use selfsmith::launcher;
 use selfsmith::owner::exit::Exit;
 use selfsmith::owner::surroundings::Surroundings;
-use selfsmith::workshop::Given;
 use selfsmith::workshop::deps::DependenciesError;
+use selfsmith::workshop::{Given, Mutants};
 use selfsmith_sandbox::Cancel;
 
 /// What gates, and proposers that compile, are given. What cargo leaked into our own environment is no wish of the person
@@ -22,7 +23,16 @@ pub fn given(place: &Place, wishes: &Wishes, cancel: &Cancel, around: &Surroundi
         cancel: cancel.clone(),
         accept_weaker_room: wishes.accept_weaker || place.settings.room.accept_weaker,
         defences: Defences::all(),
+        mutants: mutants(place, around),
     }
+}
+
+/// cargo-mutants: what the owner names, or what lies on the path.
+fn mutants(place: &Place, around: &Surroundings) -> Option<Mutants> {
+    let asked = &place.settings.mutants;
+    let found = || which::which_in(PROGRAM, around.var("PATH"), &around.cwd).ok();
+    let program = asked.program.as_ref().map(|program| around.absolute(program)).or_else(found)?;
+    (asked.seconds > 0).then_some(Mutants { program, seconds: asked.seconds })
 }
 
 /// Make it. A base that no cycle could build is met here, before one is begun.
