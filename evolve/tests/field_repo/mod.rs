@@ -1,55 +1,28 @@
 //! What the cycle folders run on: a repository in a temporary folder, kept build slots, a proposer that writes the change.
 
-use selfsmith::cycle::{self, CycleEnd, Hands, Setup};
+mod case;
+pub mod table;
+mod world;
+
+pub use case::{Case, Kind, faults, folders, root};
+
+use selfsmith::cycle;
 use selfsmith::judgement::candidate::Proposal;
 use selfsmith::judgement::defence::{Defence, Defences};
-use selfsmith::judgement::gate::{GateName, GateOutcome, GateReport};
-use selfsmith::judgement::progress::{Progress, Report};
+use selfsmith::judgement::gate::{GateName, GateReport};
+use selfsmith::judgement::progress::Report;
 use selfsmith::judgement::verdict::Verdict;
-use selfsmith::ladder::Ladder;
 use selfsmith::proposer::{Proposer, ProposerError, Task};
-use selfsmith::store::authority::Authority;
-use selfsmith::store::faults::NoFaults;
-use selfsmith::store::journal::Landing;
-use selfsmith::store::state::StateFolder;
-use selfsmith::workshop::Given;
+use selfsmith::workshop::{Given, Mutants};
 use selfsmith_repo::Repo;
-use selfsmith_sandbox::Cancel;
-use serde::Deserialize;
-use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsString;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
-
-/// `case.yaml`.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Case {
-    #[expect(dead_code, reason = "for people")]
-    fact: String,
-    verdict: String,
-    #[serde(default)]
-    gate: Option<GateName>,
-    #[serde(default)]
-    lands: bool,
-    defence: String,
-    /// Files that the proposer removes.
-    #[serde(default)]
-    delete: Vec<String>,
-    /// Symbolic links that it makes, with what they lead to.
-    #[serde(default)]
-    links: BTreeMap<String, String>,
-    /// Gates that must have passed.
-    #[serde(default)]
-    passed: Vec<GateName>,
-    /// Figures that reports must hold: `gate.figure`.
-    #[serde(default)]
-    counts: BTreeMap<String, u64>,
-}
+use std::time::SystemTime;
+use world::World;
 
 /// What came of judging a folder.
 #[derive(Debug)]
@@ -57,6 +30,14 @@ pub struct Outcome {
     pub verdict: Verdict,
     pub gate: Option<GateName>,
     pub landed: bool,
+    /// Whether the target is somewhere else than before.
+    pub moved: bool,
+    /// The landed commit's message.
+    pub message: String,
+    /// What else is not as it must always be.
+    pub faults: Vec<String>,
+    /// Whether the base's target folder is what it was before.
+    pub kept_base_target: bool,
     /// `src/lib.rs` of what landed.
     pub library: Option<String>,
     pub reports: Vec<GateReport>,
@@ -65,23 +46,29 @@ pub struct Outcome {
 /// A repository's surroundings, with slots that are kept from one folder to the next.
 pub struct Bench {
     slots: PathBuf,
+    /// What is built in them; nothing where nobody else uses them.
+    built: &'static str,
     _home: Option<tempfile::TempDir>,
 }
 
-/// Slots that no test uses just now; each is used by one at a time.
-static FREE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+/// Slots that no test uses just now, by what was built in them; each is used by one at a time.
+static FREE: Mutex<BTreeMap<&str, Vec<PathBuf>>> = Mutex::new(BTreeMap::new());
 
-/// Judge a folder as it is, then with its own defence out.
+/// Judge a folder as it is, then with its own defences out.
 pub fn prove(folder: &str) {
-    let case = case(folder);
-    let bench = Bench::kept();
-    let seen = bench.judge(folder, Path::new(folder), Defences::all());
+    let case = Case::of(folder);
+    let up = case.without.iter().fold(Defences::all(), |up, word| up.and_without(case::defence(word)));
+    let bench = Bench::of(folder, &case, up);
+    let seen = bench.judge(folder, Path::new(folder), up);
     assert_eq!(faults(&case, &seen), Vec::<String>::new(), "{seen:#?}");
-    let defence = defence(&case.defence);
-    let risky = matches!(defence, Defence::NewTimes | Defence::OwnTarget);
-    let bench = if risky { Bench::fresh() } else { bench };
-    let open = bench.judge(folder, Path::new(folder), Defences::without(defence));
-    assert_ne!(faults(&case, &open), Vec::<String>::new(), "without {defence:?} nothing changes: {open:#?}");
+    let out = case.defences();
+    if out.is_empty() {
+        return;
+    }
+    let open = out.iter().fold(up, |up, defence| up.and_without(*defence));
+    drop(bench);
+    let seen = Bench::of(folder, &case, open).judge(folder, Path::new(folder), open);
+    assert_ne!(faults(&case, &seen), Vec::<String>::new(), "without {out:?} nothing changes: {seen:#?}");
 }
 
 /// Slots that live as long as this process; those of processes that are gone are removed.
@@ -101,81 +88,63 @@ fn new_slots() -> PathBuf {
     all.join(format!("{}-{number}-{}", std::process::id(), "long".repeat(20)))
 }
 
-/// Names of the folders.
-pub fn folders() -> BTreeSet<String> {
-    let entries = fs::read_dir(root()).expect("the folder of folders");
-    let names = entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8"));
-    names.filter(|name| root().join(name).join("case.yaml").is_file()).collect()
-}
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cycles")
-}
-
-fn case(folder: &str) -> Case {
-    let text = fs::read_to_string(root().join(folder).join("case.yaml")).expect("a case.yaml");
-    serde_yaml::from_str(&text).expect("a readable case.yaml")
-}
-
-/// What differs from the expectation.
-fn faults(case: &Case, seen: &Outcome) -> Vec<String> {
-    let mut faults = Vec::new();
-    let mut differs = |what: &str, expected: String, found: String| {
-        if expected != found {
-            faults.push(format!("{what}: expected {expected}, found {found}"));
-        }
-    };
-    differs("verdict", case.verdict.clone(), seen.verdict.word().to_owned());
-    differs("gate", format!("{:?}", case.gate), format!("{:?}", seen.gate));
-    differs("lands", case.lands.to_string(), seen.landed.to_string());
-    for gate in &case.passed {
-        let passed = seen.reports.iter().any(|report| report.gate == *gate && report.result == GateOutcome::Pass);
-        differs(gate.as_str(), "passed".to_owned(), if passed { "passed" } else { "not passed" }.to_owned());
-    }
-    for (name, number) in &case.counts {
-        let (gate, figure) = name.split_once('.').expect("gate.figure");
-        let report = seen.reports.iter().find(|report| report.gate.as_str() == gate);
-        let found = report.and_then(|report| report.counts.get(figure));
-        differs(name, format!("{:?}", Some(number)), format!("{found:?}"));
-    }
-    faults
-}
-
-fn defence(name: &str) -> Defence {
-    match name {
-        "zones" => Defence::Zones,
-        "kinds" => Defence::Kinds,
-        "changelog" => Defence::Changelog,
-        "budget" => Defence::Budget,
-        "nothing" => Defence::Nothing,
-        "new-times" => Defence::NewTimes,
-        "harness" => Defence::Harness,
-        "inline" => Defence::Inline,
-        "rehash" => Defence::Rehash,
-        "scenarios" => Defence::Scenarios,
-        other => panic!("no defence is called {other}"),
-    }
-}
-
 impl Bench {
-    /// With slots that others have warmed.
+    /// With slots that others have warmed with the shared base.
     pub fn kept() -> Self {
-        let free = FREE.lock().expect("no test died with it").pop();
+        Self::kept_for("base")
+    }
+
+    fn kept_for(built: &'static str) -> Self {
+        let free = FREE.lock().expect("no test died with it").entry(built).or_default().pop();
         let slots = free.unwrap_or_else(new_slots);
-        Self { slots, _home: None }
+        Self { slots, built, _home: None }
+    }
+
+    /// For a folder: what would leave traces in slots gets its own.
+    fn of(folder: &str, case: &Case, up: Defences) -> Self {
+        if !up.up(Defence::NewTimes) || !up.up(Defence::OwnTarget) {
+            return Self::fresh();
+        }
+        let own_files = root().join(folder).join("base").is_dir();
+        Self::kept_for(match (own_files, case.base) {
+            (true, _) => "of its own",
+            (false, beginning) => beginning.folder(),
+        })
     }
 
     /// With slots of its own.
     pub fn fresh() -> Self {
         let home = tempfile::tempdir().expect("a temporary folder");
-        Self { slots: home.path().join("slots"), _home: Some(home) }
+        Self { slots: home.path().join("slots"), built: "", _home: Some(home) }
     }
 
     /// Judge the change of a folder, landing what is accepted.
     pub fn judge(&self, id: &str, folder: &Path, defences: Defences) -> Outcome {
-        let folder = root().join(folder);
-        let writes = Writes { folder: folder.clone() };
-        self.judge_by(id, &folder.join("base"), defences, |_, _, _| Box::new(writes))
+        let name = folder.file_name().expect("a name").to_str().expect("UTF-8").to_owned();
+        let case = Case::of(&name);
+        let over = root().join(folder).join("base");
+        let world = World::new(&root().join(case.base.folder()), &over);
+        let writes = || {
+            let meanwhile = case.meanwhile.clone().map(|script| (world.project(), script));
+            Box::new(Writes { name: name.clone(), case: Case::of(&name), meanwhile })
+        };
+        let needs = case.needs.as_deref().map(installed);
+        let given = world.given(self, defences, needs);
+        if case.twice {
+            world.run(&format!("{id}-before"), &given, |_, _, _| writes());
+        }
+        if case.keeps_base_target {
+            // The first run may have to build the base.
+            World::new(&root().join(case.base.folder()), &over).run(id, &given, |_, _, _| writes());
+        }
+        let target = self.slots.join("0/base-target");
+        let before = listing(&target);
+        let mut seen = world.run(id, &given, |_, _, _| writes());
+        seen.kept_base_target = before == listing(&target);
+        if let Some(command) = case.gone.as_ref().filter(|command| is_running(command)) {
+            seen.faults.push(format!("`{command}` is still running"));
+        }
+        seen
     }
 
     /// Judge what a proposer makes of the shared base with the files of `over` on top.
@@ -186,63 +155,41 @@ impl Bench {
         defences: Defences,
         proposer: impl FnOnce(Repo, &cycle::Base, Given) -> Box<dyn Proposer>,
     ) -> Outcome {
-        let home = tempfile::tempdir().expect("a temporary folder");
-        let project = home.path().join("project");
-        copy(&root().join("base"), &project);
-        copy(over, &project);
-        git(&project, &["init", "-q", "-b", "main"]);
-        git(&project, &["add", "-A"]);
-        git(&project, &["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "base"]);
-        let repo = Repo::open(&project).expect("a repository");
-        let state = StateFolder::open(&home.path().join("state"), "sample").expect("a state folder");
-        let told = RefCell::new(Vec::new());
-        let report = |progress: Progress| {
-            if let Progress::GateEnded { report } = progress {
-                told.borrow_mut().push(report);
-            }
-        };
-        let environment: Vec<(OsString, OsString)> = std::env::vars_os().collect();
-        let base = cycle::look(&repo, None).expect("a base");
-        let given = Given {
-            environment: environment.clone(),
-            slots: self.slots.clone(),
-            cancel: Cancel::default(),
-            accept_weaker_room: false,
-            defences,
-        };
-        let mut proposer = proposer(repo.reopen().expect("again"), &base, given.clone());
-        let mut ladder = Ladder::new(repo.reopen().expect("again"), base.rules.clone(), given);
-        let hands = Hands {
-            repo: &repo,
-            state: &state,
-            clock: &|| 1_900_000_000,
-            stopwatch: &std::time::Duration::default,
-            faults: &NoFaults,
-            report: &report,
-            judge: "0000000000000000000000000000000000000000",
-            environment: &environment,
-        };
-        let setup = Setup {
-            hands,
-            base,
-            id: id.to_owned(),
-            goal: "as the folder says".to_owned(),
-            landing: Landing::Auto,
-            authority: Some(Authority::CommandLine),
-            max_repairs: 0,
-            defences,
-            cancel: Cancel::default(),
-        };
-        let end = cycle::run(setup, proposer.as_mut(), &mut ladder).expect("a cycle that ends");
-        let CycleEnd { verdict, gate, landed, .. } = end;
-        let tree = landed.as_ref().map(|commit| repo.tree_of(&commit.0).expect("a tree"));
-        let text = |path: &str| {
-            let entry = repo.entry(tree.as_ref()?, &path.into()).expect("readable")?;
-            Some(String::from_utf8(repo.blob(&entry.id).expect("a blob")).expect("UTF-8"))
-        };
-        let library = text("src/lib.rs");
-        Outcome { verdict, gate, landed: landed.is_some(), library, reports: told.into_inner() }
+        let world = World::new(&root().join("base"), over);
+        let given = world.given(self, defences, None);
+        world.run(id, &given, proposer)
     }
+}
+
+/// Paths below a folder with their sizes and times.
+fn listing(dir: &Path) -> BTreeMap<PathBuf, (u64, Option<SystemTime>)> {
+    let mut found = BTreeMap::new();
+    let Ok(entries) = fs::read_dir(dir) else { return found };
+    for entry in entries.flatten() {
+        let facts = entry.metadata().expect("readable");
+        if facts.is_dir() {
+            found.extend(listing(&entry.path()));
+        } else {
+            found.insert(entry.path(), (facts.len(), facts.modified().ok()));
+        }
+    }
+    found
+}
+
+/// Whether any process of this machine has this command line.
+fn is_running(command: &str) -> bool {
+    let wanted = command.replace(' ', "\0");
+    let lines = fs::read_dir("/proc").expect("readable").flatten();
+    lines
+        .filter_map(|entry| fs::read(entry.path().join("cmdline")).ok())
+        .any(|line| String::from_utf8_lossy(&line).contains(&wanted))
+}
+
+/// A program that must be there.
+fn installed(name: &str) -> Mutants {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).map(|dir| dir.join(name)).find(|program| program.is_file());
+    Mutants { program: found.unwrap_or_else(|| panic!("{name} is not installed: .ci/run does it")), seconds: 240 }
 }
 
 impl Drop for Bench {
@@ -250,14 +197,17 @@ impl Drop for Bench {
         if self._home.is_none()
             && let Ok(mut free) = FREE.lock()
         {
-            free.push(self.slots.clone());
+            free.entry(self.built).or_default().push(self.slots.clone());
         }
     }
 }
 
 /// Writes a folder's change.
 struct Writes {
-    folder: PathBuf,
+    name: String,
+    case: Case,
+    /// What happens in the person's own checkout while this one is at work.
+    meanwhile: Option<(PathBuf, String)>,
 }
 
 impl Proposer for Writes {
@@ -266,21 +216,25 @@ impl Proposer for Writes {
     }
 
     fn propose(&mut self, task: Task<'_>, _: Report<'_>) -> Result<Proposal, ProposerError> {
-        let name = self.folder.file_name().expect("a name").to_str().expect("UTF-8").to_owned();
-        copy(&self.folder.join("change"), task.dir);
-        let case = case(&name);
-        for path in &case.delete {
+        copy(&root().join(&self.name).join("change"), task.dir);
+        for path in &self.case.delete {
             fs::remove_file(task.dir.join(path)).expect("was there");
         }
-        for (path, target) in &case.links {
+        for (path, target) in &self.case.links {
             std::os::unix::fs::symlink(target, task.dir.join(path)).expect("a link");
         }
-        Ok(Proposal { summary: format!("Do as {name} says"), ..Proposal::default() })
+        let own = self.case.script.as_ref().map(|script| (task.dir.to_owned(), script.clone()));
+        for (dir, script) in own.into_iter().chain(self.meanwhile.clone()) {
+            let done = Command::new("sh").args(["-euc", &script]).current_dir(dir).output().expect("sh starts");
+            assert!(done.status.success(), "{script}: {}", String::from_utf8_lossy(&done.stderr));
+        }
+        let summary = self.case.summary.clone().unwrap_or_else(|| format!("Do as {} says", self.name));
+        Ok(Proposal { summary, ..Proposal::default() })
     }
 }
 
 /// Copy a folder, if it is there, over another; `.in` at the end of a name falls away.
-fn copy(from: &Path, to: &Path) {
+pub fn copy(from: &Path, to: &Path) {
     let Ok(entries) = fs::read_dir(from) else { return };
     fs::create_dir_all(to).expect("a folder");
     for entry in entries {
@@ -295,7 +249,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-fn git(dir: &Path, words: &[&str]) {
+pub fn git(dir: &Path, words: &[&str]) {
     let done = Command::new("git").args(words).current_dir(dir).output().expect("git starts");
     assert!(done.status.success(), "git {words:?}: {}", String::from_utf8_lossy(&done.stderr));
 }

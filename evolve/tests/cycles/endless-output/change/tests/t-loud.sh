@@ -1,0 +1,1 @@
+yes "a line that nobody reads"

@@ -1,0 +1,49 @@
+//! Counts what is in a text.
+
+/// Lines.
+pub fn lines(text: &str) -> usize {
+    text.lines().count()
+}
+
+/// Words: what stands between spaces.
+pub fn words(text: &str) -> usize {
+    text.split(' ').filter(|word| !word.is_empty()).count()
+}
+
+/// The longest word.
+pub fn longest(text: &str) -> Option<&str> {
+    text.split_whitespace().max_by_key(|word| word.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_counted() {
+        assert_eq!(lines("a\nb\n"), 2);
+    }
+
+    static DONE: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+
+    #[test]
+    fn nobody_else_was_here() {
+        let begun = std::time::Instant::now();
+        while begun.elapsed().as_millis() < 400 {
+            std::thread::yield_now();
+        }
+        assert!(!DONE.load(std::sync::atomic::Ordering::SeqCst));
+    }
+
+    #[test]
+    fn it_was_here() {
+        assert_eq!(lines("a"), 1);
+        DONE.store(true, std::sync::atomic::Ordering::SeqCst);
+    }
+
+    #[test]
+    fn words_are_counted() {
+        assert_eq!(words("one  two three"), 3);
+        assert_eq!(words(""), 0);
+    }
+}

@@ -1,0 +1,3 @@
+pub fn derive() -> bool {
+    true
+}

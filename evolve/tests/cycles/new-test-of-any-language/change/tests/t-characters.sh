@@ -1,0 +1,1 @@
+[ "$(printf 'ab' | sh src/count.sh -c | tr -d " ")" = 2 ]

@@ -1,0 +1,1 @@
+[ "$(printf 'a b\n' | sh src/count.sh)" = "1 2" ]

@@ -1,0 +1,1 @@
+[ "$(echo "a bbb cc" | sh src/longest.sh)" = bbb ]

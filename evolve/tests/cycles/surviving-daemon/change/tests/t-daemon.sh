@@ -1,0 +1,1 @@
+setsid sleep 86397 > /dev/null 2>&1 &

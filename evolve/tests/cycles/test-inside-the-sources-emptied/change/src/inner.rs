@@ -1,0 +1,3 @@
+//! Checked by cargo as a test of its own.
+
+fn main() {}
