@@ -150,8 +150,10 @@ impl Facts {
         // What cannot be read belongs to somebody else, and so to no agent of this person's.
         names.extend(fs::read_link(file("exe")).ok().as_deref().and_then(named));
         let line = fs::read(file("cmdline")).unwrap_or_default();
-        let words = line.split(|byte| *byte == 0).take(2).map(|word| String::from_utf8_lossy(word).into_owned());
-        names.extend(words.filter_map(|word| named(Path::new(&word))));
+        let words: Vec<String> =
+            line.split(|byte| *byte == 0).take(2).map(|word| String::from_utf8_lossy(word).into_owned()).collect();
+        let words: Vec<String> = words.iter().filter_map(|word| named(Path::new(word))).collect();
+        names.extend(told_by(&words).iter().cloned());
         let variables = fs::read(file("environ")).unwrap_or_default();
         Ok(Some(Self {
             parent: field("PPid:").and_then(|text| text.parse().ok()).filter(|pid| *pid != 0),
@@ -168,6 +170,18 @@ impl Facts {
         let marked = self.names.first().filter(|_| self.marked);
         self.names.iter().find(is_known).or(marked).cloned()
     }
+}
+
+/// What the words of a command line tell of who runs: the program, and behind an interpreter its script. Behind an editor the
+/// second word is a file like any other.
+fn told_by(words: &[String]) -> &[String] {
+    let interpreters = ["node", "bun", "deno", "python", "ruby", "perl", "sh", "bash", "dash", "zsh", "ksh", "fish"];
+    let interprets = |word: &String| {
+        let stem = word.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+        interpreters.contains(&stem)
+    };
+    let count = if words.first().is_some_and(interprets) { 2 } else { 1 };
+    words.get(..count.min(words.len())).unwrap_or_default()
 }
 
 /// Whether a name is this program's: whole, cut off by the kernel, with an ending of a script or of a platform, or of a file
@@ -210,6 +224,21 @@ mod tests {
         assert!(called(&["my-robot-with-a"]).agent(&["my-robot-with-a-long-name".to_owned()]).is_some());
         let renamed = Facts { marked: true, ..called(&["bash"]) };
         assert_eq!(renamed.agent(&[]).as_deref(), Some("bash"));
+    }
+
+    #[test]
+    fn a_script_behind_an_interpreter_tells_who_runs_and_a_file_behind_an_editor_does_not() {
+        let words = |line: &[&str]| line.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
+        for (line, count) in [
+            (&["node", "claude"][..], 2),
+            (&["python3.12", "aider"], 2),
+            (&["sh"], 1),
+            (&["vim", "claude"], 1),
+            (&["less", "codex"], 1),
+            (&[], 0),
+        ] {
+            assert_eq!(told_by(&words(line)).len(), count, "{line:?}");
+        }
     }
 
     #[test]

@@ -282,7 +282,8 @@ fn submodules_stay_and_none_comes_by_a_candidate() {
 
 #[test]
 fn what_libgit2_would_misread_is_refused_by_name() {
-    let cases: [(&[(&str, &str)], &str, &str); 4] = [
+    type Setting = (&'static str, &'static str);
+    let cases: [(&[Setting], &str, &str); 4] = [
         (&[("core.repositoryFormatVersion", "1"), ("extensions.partialClone", "origin")], "partial clone", "--refetch"),
         (&[("core.repositoryFormatVersion", "1"), ("extensions.refStorage", "reftable")], "reftable", "refs migrate"),
         (&[("core.repositoryFormatVersion", "1"), ("extensions.objectFormat", "sha256")], "sha256", "sha1"),
