@@ -42,6 +42,8 @@ fn a_person_at_a_terminal_may_approve_and_the_sign_is_recorded() {
     assert!(desk.read("src/words.txt").ends_with("four\n"));
     let operations = desk.selfsmith(&["ops", "--json"]);
     assert_eq!(text(last(&operations).get("authority").unwrap(), "by"), "terminal");
+    let operations = String::from_utf8(desk.selfsmith(&["ops"]).stdout).unwrap();
+    assert!(operations.contains("by a person at a terminal"), "{operations}");
 }
 
 #[test]

@@ -63,7 +63,9 @@ fn line(operation: &Operation, look: Look) -> String {
         })
         .collect();
     let what = sanitize::line(&operation.what, 70);
-    format!("{}  {:<9}  {what}  {}", operation.id, operation.kind.word(), look.dim(&moves.join(", ")))
+    let by = operation.authority.as_ref().map_or("", review::spoken);
+    let facts: Vec<&str> = moves.iter().map(String::as_str).chain((!by.is_empty()).then_some(by)).collect();
+    format!("{}  {:<9}  {what}  {}", operation.id, operation.kind.word(), look.dim(&facts.join(", ")))
 }
 
 /// `at`: where everything stood then.

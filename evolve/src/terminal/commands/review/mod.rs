@@ -20,6 +20,7 @@ use selfsmith::review::{self, Item, Status};
 use selfsmith::texts::{EN, count, fill};
 
 pub use decide::tell;
+pub use page::spoken;
 
 /// Run it.
 pub fn run(arguments: ReviewArgs, around: &Surroundings) -> Result<Exit, Stop> {

@@ -111,7 +111,8 @@ fn report_lines(report: &GateReport, look: Look) -> Vec<String> {
     }
 }
 
-const fn spoken(authority: &Authority) -> &'static str {
+/// On whose word, for people.
+pub const fn spoken(authority: &Authority) -> &'static str {
     match authority {
         Authority::Terminal => "by a person at a terminal",
         Authority::Settings { .. } => "by the owner's settings",
