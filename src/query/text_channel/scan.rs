@@ -267,13 +267,14 @@ impl Scanner {
             // A word of a sentence that goes on behind it.
             Close::At(range) if far && goes_on(text, self.at, range.end..line_end) => self.show(range.end),
             Close::At(range) if view.growing() && is_in_heredoc(text, spec, open, &range) => Step::More,
+            Close::At(range) if children::is_file(spec) && !is_last_known(view, range.end) => Step::More,
             Close::At(range) => {
                 let range = self.last_closer(view, spec, open, range);
                 let body = tag::cut(text, open.end..range.start);
                 let call = found(block::call(spec, open, body, &mut self.budget));
                 self.calls(range.end, vec![call], false)
             }
-            Close::More if far && line_known => self.show(open.end),
+            Close::More if far && line_known && !unclosed::is_complete(spec, open) => self.show(open.end),
             Close::More => Step::More,
             Close::Nowhere if far && !unclosed::is_complete(spec, open) => self.show(open.end),
             Close::Nowhere => {
@@ -285,14 +286,17 @@ impl Scanner {
 
     /// A file's text may hold its own closer on a line of its own: if another one follows before the next block, with
     /// more than blanks between, that one is the real one. So may a here-document of a command: there it is the first one
-    /// behind its end. Known only for a whole reply.
+    /// behind its end. Known once the next block begins, or the reply is whole.
     fn last_closer(&mut self, view: &View<'_>, spec: &ToolSpec, open: &Open, first: Range<usize>) -> Range<usize> {
         let in_heredoc = is_in_heredoc(view.text, spec, open, &first);
         let may_go_on = children::is_file(spec) || in_heredoc;
-        if view.growing() || !may_go_on || !self.budget.spend(view.text.len() - first.end) {
+        if !may_go_on {
             return first;
         }
         let limit = unclosed::next_block(view, first.end).unwrap_or(view.text.len());
+        if !self.budget.spend(limit - first.end) {
+            return first;
+        }
         let closer = format!("</{}>", open.name);
         let after = tag::cut(view.text, first.end..limit);
         let mut last = first.clone();
@@ -347,6 +351,16 @@ struct Head {
 fn goes_on(text: &str, at: usize, rest: Range<usize>) -> bool {
     let words = tag::cut(text, rest).split('<').next().unwrap_or_default();
     !is_table_row(text, at) && words.chars().any(char::is_alphanumeric)
+}
+
+/// Whether what follows tells which closer of a file's text is the last: the next block has begun.
+fn is_last_known(view: &View<'_>, from: usize) -> bool {
+    let named = |at: &usize| tag::name_at(view.text, *at).is_some_and(|name| tool_named(view.tools, name).is_some());
+    let tags = tag::cut(view.text, from..view.text.len()).match_indices('<').map(|(n, _)| from + n);
+    let tags = tags.filter(|at| view.text.as_bytes().get(at + 1) != Some(&b'/'));
+    // A tag that has the name of a tool and no end yet may become one.
+    let next = tags.filter(|at| tag::starts_line(view.text, *at, 0)).find(named);
+    !view.growing() || next.is_some_and(|at| tag::open_at(view.text, at).is_some())
 }
 
 /// Whether the closer stands within a here-document of the command.
