@@ -61,8 +61,8 @@ fn a_flipped_byte_in_lineage_evidence_or_note_is_found_wherever_it_is() {
     let mut flips = 0;
     for file in &objects {
         let length = usize::try_from(fs::metadata(file).unwrap().len()).unwrap();
-        let spread = (0..8).map(|part| part * (length - 1) / 8);
-        for at in BTreeSet::from_iter(spread.chain([1, 2, length - 4, length - 1])) {
+        let spread = (0..4).map(|part| part * (length - 1) / 4);
+        for at in BTreeSet::from_iter(spread.chain([1, length - 4, length - 1])) {
             assert!(!flipped(&world, file, at).is_empty(), "{} at {at} of {length}", file.display());
             flips += 1;
         }

@@ -17,6 +17,7 @@ fn a_candidate_is_taken_hunk_by_hunk_and_lands_without_what_is_left_out() {
     let before = desk.rev("main");
     let mut keyboard = desk.keyboard(&["review", "walk", &candidate]);
     let page = keyboard.sees("take it?");
+    assert!(page.contains("risk        7 lines in 3 files") && page.contains("unchecked   "), "{page}");
     assert!(page.contains("src/new.txt: +1 -0 (file 1 of 3)") && page.contains("+fresh"), "{page}");
     keyboard.press("n\n");
     let page = keyboard.sees("take it?");

@@ -47,7 +47,6 @@ pub fn as_json(found: &Shown) -> serde_json::Value {
 pub fn lines(found: &Shown, look: Look) -> Vec<String> {
     let item = &found.item;
     let mut lines = vec![look.strong(&item.id), super::line(item, look)];
-    let fact = |name: &str, value: &str| format!("  {name:<11} {}", shown(value));
     lines.push(fact("goal", &item.goal));
     lines.push(fact(
         "proposer",
@@ -77,8 +76,7 @@ pub fn lines(found: &Shown, look: Look) -> Vec<String> {
         let by = decision.authority.as_ref().map_or("nobody seen", spoken);
         lines.push(fact(decision.kind.word(), &format!("{} ({by})", decision.end.word())));
     }
-    lines.extend(risk::of(found).iter().map(|text| look.asks(&fact("risk", text))));
-    lines.extend(risk::unchecked(found).iter().map(|text| look.asks(&fact("unchecked", text))));
+    lines.extend(concerns(found, look));
     for notice in found.evidence.baseline.as_ref().map(notices::of_base).unwrap_or_default() {
         lines.push(fact("note", &notice));
     }
@@ -94,6 +92,17 @@ pub fn lines(found: &Shown, look: Look) -> Vec<String> {
         lines.extend(diff::lines(&file.patch, look));
     }
     lines
+}
+
+fn fact(name: &str, value: &str) -> String {
+    format!("  {name:<11} {}", shown(value))
+}
+
+/// What a person should weigh before an approval: what is risky, and what nothing has checked.
+pub fn concerns(found: &Shown, look: Look) -> Vec<String> {
+    let risks = risk::of(found).into_iter().map(|text| ("risk", text));
+    let all = risks.chain(risk::unchecked(found).into_iter().map(|text| ("unchecked", text)));
+    all.map(|(name, text)| look.asks(&fact(name, &text))).collect()
 }
 
 fn report_lines(report: &GateReport, look: Look) -> Vec<String> {

@@ -3,6 +3,7 @@
 
 use super::comment;
 use super::decide::{Desk, tell};
+use super::page;
 use crate::terminal::commands::place::Place;
 use crate::terminal::commands::stop::Stop;
 use crate::terminal::diff;
@@ -26,12 +27,16 @@ pub fn run(place: &Place, id: &str, look: Look, around: &Surroundings) -> Result
     }
     // Nobody goes all the way for nothing.
     let desk = Desk::open(place, false, around)?;
-    let item = review::show(&place.repo, id)?.item;
+    let shown = review::show(&place.repo, id)?;
+    let item = &shown.item;
     let files = remake::parts(&place.repo, &item.id)?;
     if files.is_empty() {
         return Err(Stop::usage(EN.walk_nothing, "`selfsmith review show` tells why"));
     }
-    let mut walk = Walk { place, item: &item, look, taken: 0, left_out: Vec::new() };
+    for line in page::concerns(&shown, look) {
+        streams::print(&line);
+    }
+    let mut walk = Walk { place, item, look, taken: 0, left_out: Vec::new() };
     for (number, file) in files.iter().enumerate() {
         if !walk.file(file, (number + 1, files.len()))? {
             streams::tell(EN.walk_undecided);
