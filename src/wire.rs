@@ -15,6 +15,7 @@ use crate::hook::Hooks;
 use crate::prompt::{self, PromptError, Prompts, ToolText};
 use crate::query::channels::Memory;
 use crate::query::client::{Client, ConnectionError};
+use crate::query::http::models::NoList;
 use crate::query::settings::{ChannelChoice, Growth, Settings as ModelSettings};
 use crate::query::tape::Tape;
 use crate::query::{Model, ToolSpec, text_channel};
@@ -188,14 +189,14 @@ pub fn reach(model: &ModelSettings, growth: Growth, around: &Around) -> Result<S
     Ok(format!("{} at {}", client.name(), client.endpoint()))
 }
 
-/// The models that a server lists; `Err` says in words why there is no list. No model need be named yet.
+/// The models that a server lists. No model need be named yet.
 ///
 /// # Errors
 /// The settings do not say where to ask, or the server does not tell.
-pub async fn models(settings: &ModelSettings, around: &Around, time: Duration) -> Result<Vec<String>, String> {
+pub async fn models(settings: &ModelSettings, around: &Around, time: Duration) -> Result<Vec<String>, NoList> {
     let settings = ModelSettings { name: Some("-".to_owned()), ..settings.clone() };
     let client = Client::new(settings, Growth::default(), &around.environment, Tape::Off, around.chance);
-    client.map_err(|error| error.to_string())?.models(time).await
+    client.map_err(|error| NoList::from(error.to_string()))?.models(time).await
 }
 
 /// A client to ask which channel a model takes.

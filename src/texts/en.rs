@@ -238,6 +238,7 @@ pub static EN: Texts = Texts {
         address: "where does {name} listen? (change host and port where they differ, then Enter)",
         no_url: "{url} is no base URL: {why}",
         listing: "asking {url} for its models …",
+        nobody: "nothing answers at {url} ({why}): start the server, or mend the address; the same address again goes on with it",
         no_list: "it does not list them ({why}), so the name is to be typed",
         which_model: "which model? (type to search, or another name)",
         key: "key (kept in {file} as {variable}, for you alone; Enter for none)",

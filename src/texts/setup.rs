@@ -23,6 +23,8 @@ pub struct Setup {
     pub no_url: &'static str,
     /// The server is asked for its models; `{url}`.
     pub listing: &'static str,
+    /// There is no server; `{url}`, `{why}`.
+    pub nobody: &'static str,
     /// It did not tell; `{why}`.
     pub no_list: &'static str,
     /// The first run asks, with the server's list.

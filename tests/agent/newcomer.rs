@@ -187,6 +187,37 @@ fn a_local_server_is_asked_about_its_host_and_port_and_its_models_are_offered() 
 }
 
 #[test]
+fn an_address_where_nobody_answers_is_asked_again_and_answers_stay_to_be_mended() {
+    let world = World::new(vec![says("ready")]);
+    let closed = std::net::TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port");
+    let closed = format!("http://{closed}/v1");
+    let mut terminal = Terminal::with(&world, TERM, SIZE, &["setup"], &EMPTY);
+    terminal.sees("where is the model?");
+    terminal.press("generic\r");
+    terminal.sees("base URL");
+    terminal.press(&format!("{closed}\r"));
+    terminal.sees("SELFSMITH_API_KEY");
+    terminal.press("\r");
+    terminal.sees(&format!("nothing answers at {closed}"));
+    terminal.sees_row(&format!("> {closed}"));
+    terminal.press("\r");
+    terminal.sees("name of the model");
+    terminal.press("mine\r");
+    terminal.sees("it did not work. What now?");
+    terminal.press("\r");
+    terminal.sees("where is the model?");
+    terminal.press("\r");
+    terminal.sees_row(&format!("> {closed}"));
+    terminal.press(&format!("\u{15}{}\r", world.base_url()));
+    terminal.sees("SELFSMITH_API_KEY");
+    terminal.press("\r");
+    terminal.sees("which model?");
+    terminal.press("\r");
+    terminal.sees("it answers");
+    terminal.ends_with(0);
+}
+
+#[test]
 fn without_a_model_exec_and_doctor_say_what_asks_for_it() {
     let world = World::new(vec![]);
     let empty = |arguments: &[&str]| world.command(arguments).envs(EMPTY).output().expect("it starts");

@@ -5,6 +5,7 @@ use super::{Client, Learnt};
 use crate::query::adapt::Spelling;
 use crate::query::channels::Memory;
 use crate::query::endpoint::{Endpoint, EndpointError};
+use crate::query::http::models::NoList;
 use crate::query::http::{self, HttpError, Transport};
 use crate::query::quirks::{self, PRESETS, Preset};
 use crate::query::settings::{Growth, Settings};
@@ -170,10 +171,10 @@ impl Client {
     ///
     /// # Errors
     /// Why there is no list, in words.
-    pub async fn models(&self, time: Duration) -> Result<Vec<String>, String> {
+    pub async fn models(&self, time: Duration) -> Result<Vec<String>, NoList> {
         let http = match &self.transport {
             Transport::Network(http) => http,
-            Transport::Tape(..) => return Err("a cassette has no list".to_owned()),
+            Transport::Tape(..) => return Err("a cassette has no list".to_owned().into()),
         };
         let key = self.key.as_ref().map(|key| key.0.expose_secret());
         let endpoint = self.endpoint();

@@ -10,25 +10,40 @@ const MAX_BYTES: usize = 8 * 1024 * 1024;
 /// Names that are taken.
 const MAX_NAMES: usize = 5000;
 
-/// Ask at an address; the names, sorted. `Err` says in words why there are none.
+/// Why there is no list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoList {
+    /// In words.
+    pub why: String,
+    /// Whether there is a server at all: else nothing listens there, or the address is wrong.
+    pub reached: bool,
+}
+
+impl From<String> for NoList {
+    fn from(why: String) -> Self {
+        Self { why, reached: true }
+    }
+}
+
+/// Ask at an address; the names, sorted.
 ///
 /// # Errors
 /// The server does not answer in time, says no, or says something else.
-pub async fn names(client: &Client, url: &str, key: Option<&str>, time: Duration) -> Result<Vec<String>, String> {
+pub async fn names(client: &Client, url: &str, key: Option<&str>, time: Duration) -> Result<Vec<String>, NoList> {
     let mut request = client.inner().get(url).timeout(time);
     if let Some(key) = key {
         request = request.bearer_auth(key);
     }
-    let response = request.send().await.map_err(|error| told(&error))?;
+    let response = request.send().await.map_err(|error| NoList { why: told(&error), reached: !error.is_connect() })?;
     if !response.status().is_success() {
-        return Err(format!("it answered {}", response.status()));
+        return Err(format!("it answered {}", response.status()).into());
     }
     let mut bytes = Vec::new();
     let mut body = response.bytes_stream();
     while let Some(piece) = body.next().await {
         bytes.extend_from_slice(&piece.map_err(|error| told(&error))?);
         if bytes.len() > MAX_BYTES {
-            return Err("its list is too long".to_owned());
+            return Err("its list is too long".to_owned().into());
         }
     }
     let list: Value = serde_json::from_slice(&bytes).map_err(|error| error.to_string())?;

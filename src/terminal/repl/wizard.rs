@@ -11,6 +11,7 @@ use selfsmith_agent::config;
 use selfsmith_agent::message::{Message, Role};
 use selfsmith_agent::query::Request;
 use selfsmith_agent::query::endpoint::Endpoint;
+use selfsmith_agent::query::http::models::NoList;
 use selfsmith_agent::query::quirks::{PRESETS, Preset};
 use selfsmith_agent::texts::{Texts, fill};
 use selfsmith_agent::wire::{self, Around, Choices};
@@ -56,15 +57,19 @@ enum Then {
 pub fn first_run(desk: &Desk<'_>, setup: &mut Setup<'_>) -> bool {
     let texts = setup.texts;
     desk.screen.say(setup.welcome);
+    let mut before = None;
     loop {
-        let Some(answers) = asked(desk, setup) else { return false };
+        let Some(answers) = asked(desk, setup, before.as_ref()) else { return false };
         desk.screen.say(&fill(texts.setup.trying, &[("url", &answers.base_url), ("model", &answers.model)]));
         match tried(desk, setup, &answers) {
             Ok(()) => desk.screen.say(texts.setup.works),
             Err(why) => {
                 desk.screen.say(&why);
                 match then(desk, texts) {
-                    Then::Again => continue,
+                    Then::Again => {
+                        before = Some(answers);
+                        continue;
+                    }
                     Then::Leave => return false,
                     Then::Keep => {}
                 }
@@ -81,32 +86,61 @@ pub fn first_run(desk: &Desk<'_>, setup: &mut Setup<'_>) -> bool {
     }
 }
 
-fn asked(desk: &Desk<'_>, setup: &mut Setup<'_>) -> Option<Answers> {
+/// What was answered before stands there to be mended, but for the key, which nobody sees.
+fn asked(desk: &Desk<'_>, setup: &mut Setup<'_>, before: Option<&Answers>) -> Option<Answers> {
     let texts = setup.texts;
     let about = |preset: &Preset| {
         if preset.base_url.is_empty() { texts.setup.other.to_owned() } else { preset.base_url.to_owned() }
     };
     let choices = PRESETS.iter().map(|preset| Choice::new(preset.name, about(preset))).collect();
-    let Reply::Chosen(n) = desk.ask(Question::pick(texts.setup.provider, choices)) else { return None };
+    let known = before.and_then(|before| PRESETS.iter().position(|preset| preset.name == before.preset.name));
+    let question = Question { chosen: known.or(Some(0)), ..Question::pick(texts.setup.provider, choices) };
+    let Reply::Chosen(n) = desk.ask(question) else { return None };
     let preset = PRESETS.get(n)?;
-    let base_url = address(desk, texts, preset)?;
+    let before = before.filter(|_| known == Some(n));
+    let mut given = before.map(|before| before.base_url.clone());
+    let base_url = address(desk, texts, preset, given.as_deref().unwrap_or(preset.base_url))?;
     let key = key(desk, setup, preset, &base_url)?;
     if let Some((variable, key)) = &key {
         setup.around.environment.insert(variable.clone(), key.clone());
     }
-    let mut answers = Answers { preset, base_url, key, model: String::new() };
-    answers.model = model(desk, setup, &answers)?;
-    Some(answers)
+    let model_before = before.map(|before| before.model.clone()).unwrap_or_default();
+    let mut answers = Answers { preset, base_url, key, model: model_before };
+    loop {
+        let insists = given.as_ref() == Some(&answers.base_url) || is_fixed(preset);
+        match model(desk, setup, &answers, insists)? {
+            Named::Model(name) => return Some(Answers { model: name, ..answers }),
+            Named::Nobody => {
+                given = Some(answers.base_url.clone());
+                answers.base_url = address(desk, texts, preset, &answers.base_url)?;
+            }
+        }
+    }
+}
+
+/// Whether the provider has one address, which nobody types.
+fn is_fixed(preset: &Preset) -> bool {
+    !preset.base_url.is_empty() && !Endpoint::parse(preset.base_url).is_ok_and(|endpoint| endpoint.is_loopback())
+}
+
+/// What came of asking for the model.
+enum Named {
+    Model(String),
+    /// There is no server at the address.
+    Nobody,
 }
 
 /// Where the server is: a provider's own address, or one that is typed. What is no address is told, and stays to be mended.
-fn address(desk: &Desk<'_>, texts: &'static Texts, preset: &Preset) -> Option<String> {
-    let local = Endpoint::parse(preset.base_url).is_ok_and(|endpoint| endpoint.is_loopback());
-    if !preset.base_url.is_empty() && !local {
+fn address(desk: &Desk<'_>, texts: &'static Texts, preset: &Preset, before: &str) -> Option<String> {
+    if is_fixed(preset) {
         return Some(preset.base_url.to_owned());
     }
-    let title = if local { fill(texts.setup.address, &[("name", preset.name)]) } else { texts.setup.url.to_owned() };
-    let mut draft = preset.base_url.to_owned();
+    let title = if !preset.base_url.is_empty() {
+        fill(texts.setup.address, &[("name", preset.name)])
+    } else {
+        texts.setup.url.to_owned()
+    };
+    let mut draft = before.to_owned();
     loop {
         let question = Question { draft, ..Question::line(title.as_str(), Words::Answer) };
         let Reply::Said(said) = desk.ask(question) else { return None };
@@ -130,8 +164,9 @@ fn with_scheme(said: &str) -> Option<String> {
     plain.or_else(|| with("https://").filter(|url| Endpoint::parse(url).is_ok()))
 }
 
-/// The model's name: picked where the server lists its models, else typed.
-fn model(desk: &Desk<'_>, setup: &Setup<'_>, answers: &Answers) -> Option<String> {
+/// The model's name: picked where the server lists its models, else typed. `insists`: the address was given before, or cannot be
+/// another one.
+fn model(desk: &Desk<'_>, setup: &Setup<'_>, answers: &Answers, insists: bool) -> Option<Named> {
     let texts = setup.texts;
     let settings = with(setup, answers).model;
     desk.screen.say(&fill(texts.setup.listing, &[("url", &answers.base_url)]));
@@ -139,22 +174,27 @@ fn model(desk: &Desk<'_>, setup: &Setup<'_>, answers: &Answers) -> Option<String
     let (listed, _) = desk.work(cancel.run_until_cancelled(wire::models(&settings, &setup.around, LISTING)));
     let names = match listed {
         Some(Ok(names)) => names,
-        Some(Err(why)) => {
-            let text = fill(texts.setup.no_list, &[("why", &why)]);
+        Some(Err(NoList { why, reached })) => {
+            let nobody = !reached && !insists;
+            let text = if nobody { texts.setup.nobody } else { texts.setup.no_list };
+            let text = fill(text, &[("url", &answers.base_url), ("why", &why)]);
             desk.screen.say(&wire::redactor(&setup.around.environment).text(&text));
+            if nobody {
+                return Some(Named::Nobody);
+            }
             Vec::new()
         }
         None => Vec::new(),
     };
     if names.is_empty() {
-        return line(desk, texts.setup.model);
+        return line(desk, texts.setup.model, &answers.model).map(Named::Model);
     }
     loop {
         let choices = names.iter().map(|name| Choice::new(name.as_str(), "")).collect();
         match desk.ask(Question::pick_or_say(texts.setup.which_model, choices)) {
-            Reply::Chosen(n) => return names.into_iter().nth(n),
+            Reply::Chosen(n) => return names.into_iter().nth(n).map(Named::Model),
             Reply::Said(name) if name.trim().is_empty() => {}
-            Reply::Said(name) => return Some(name.trim().to_owned()),
+            Reply::Said(name) => return Some(Named::Model(name.trim().to_owned())),
             Reply::Cancelled => return None,
         }
     }
@@ -172,9 +212,9 @@ fn with(setup: &Setup<'_>, answers: &Answers) -> Choices {
 }
 
 /// A line that says something.
-fn line(desk: &Desk<'_>, title: &str) -> Option<String> {
+fn line(desk: &Desk<'_>, title: &str, draft: &str) -> Option<String> {
     loop {
-        match desk.ask(Question::line(title, Words::Answer)) {
+        match desk.ask(Question { draft: draft.to_owned(), ..Question::line(title, Words::Answer) }) {
             Reply::Said(text) if text.trim().is_empty() => {}
             Reply::Said(text) => return Some(text.trim().to_owned()),
             Reply::Chosen(_) | Reply::Cancelled => return None,
