@@ -259,6 +259,8 @@ fn a_first_run_that_does_not_work_says_why_and_writes_nothing() {
     terminal.press("http://127.0.0.1:1/v1\r");
     terminal.sees("SELFSMITH_API_KEY");
     terminal.press("\r");
+    terminal.sees("nothing answers at http://127.0.0.1:1/v1");
+    terminal.press("\r");
     terminal.sees("name of the model");
     terminal.press("m\r");
     terminal.sees("it did not work");
