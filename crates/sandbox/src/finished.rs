@@ -39,6 +39,8 @@ pub enum Limit {
     Memory,
     /// Processes.
     Processes,
+    /// Free space on a disk.
+    Disk,
 }
 
 /// What came of a child.

@@ -16,6 +16,7 @@
 
 mod attended;
 mod cancel;
+mod disk;
 mod environment;
 mod error;
 mod finished;

@@ -22,6 +22,9 @@ pub struct Limits {
     pub descriptors: Option<u64>,
     /// Bytes of one written file (RLIMIT_FSIZE).
     pub file_size: Option<u64>,
+    /// In the room: bytes by which the disks on which it may write may lose free space while it runs, watched. A GiB is left
+    /// in any case.
+    pub disk: Option<u64>,
     /// Bytes of output kept from each stream: half head, half tail.
     pub output: usize,
     /// How long pipes are read on after the program's own process has ended.
@@ -38,6 +41,7 @@ impl Default for Limits {
             processes: None,
             descriptors: None,
             file_size: None,
+            disk: None,
             output: 64 * 1024,
             drain: Duration::from_millis(200),
         }

@@ -158,6 +158,7 @@ fn limit_word(limit: selfsmith_sandbox::Limit) -> &'static str {
         selfsmith_sandbox::Limit::Cpu => "CPU time",
         selfsmith_sandbox::Limit::Memory => "memory",
         selfsmith_sandbox::Limit::Processes => "processes",
+        selfsmith_sandbox::Limit::Disk => "disk space",
     }
 }
 

@@ -101,6 +101,7 @@ pub fn run(kit: &Kit, run: Run<'_>, on_output: &mut dyn FnMut(Stream, &[u8])) ->
             processes: Some(512),
             descriptors: Some(4096),
             file_size: Some(1 << 30),
+            disk: Some(16 << 30),
             output: 256 * 1024,
             ..Limits::default()
         },

@@ -32,12 +32,14 @@ pub const TARGET: &str = "/trial/target";
 /// Where the room sees programs that were set aside.
 pub const BIN: &str = "/trial/bin";
 
-/// Memory, processes, open files and bytes of a file that anything of a candidate may use; of memory at most half of what
+/// Memory, processes, open files, and bytes of a file, that anything of a candidate may use; of memory at most half of what
 /// the machine has.
 const MEMORY: u64 = 8 << 30;
 const PROCESSES: u64 = 2048;
 const DESCRIPTORS: u64 = 8192;
 const FILE_SIZE: u64 = 4 << 30;
+/// Bytes that it may take of the disks together.
+const DISK: u64 = 24 << 30;
 
 /// A workshop for one base.
 #[derive(Debug)]
@@ -385,6 +387,7 @@ fn limits(work: &Work<'_>) -> Limits {
         processes: Some(PROCESSES),
         descriptors: Some(DESCRIPTORS),
         file_size: Some(FILE_SIZE),
+        disk: Some(DISK),
         output: work.output,
         ..Limits::default()
     }

@@ -4,6 +4,7 @@
 //! As a subreaper it inherits every process that the program leaves behind, sessions of their own included, so that none
 //! escapes. In the room it is the kernel that ends them, with the PID namespace.
 
+use crate::disk::Disks;
 use crate::finished::Limit;
 use crate::job::Walls;
 use crate::launch::program::{self, Stage};
@@ -102,6 +103,7 @@ struct Supervisor {
     inside: Option<Inside>,
     placeholders: Placeholders,
     limits: Limits,
+    disks: Disks,
     looked: Instant,
     ended: bool,
 }
@@ -115,6 +117,10 @@ impl Supervisor {
         let placeholders = match &order.walls {
             Walls::Workspace(walls) => Placeholders::make(walls),
             Walls::None | Walls::Room(_) => Placeholders::default(),
+        };
+        let disks = match &order.walls {
+            Walls::Room(room) => Disks::of(room, limits.disk),
+            Walls::None | Walls::Workspace(_) => Disks::default(),
         };
         let (leader, inside) = match &order.walls {
             Walls::Room(_) => {
@@ -132,6 +138,7 @@ impl Supervisor {
             inside,
             placeholders,
             limits,
+            disks,
             looked: Instant::now(),
             ended: false,
         })
@@ -162,18 +169,25 @@ impl Supervisor {
         ];
         fds.extend(self.listener.as_ref().map(|listener| PollFd::new(listener.as_fd(), PollFlags::POLLIN)));
         fds.extend(self.inside.as_ref().and_then(Inside::as_fd).map(|fd| PollFd::new(fd, PollFlags::POLLIN)));
-        let watched = self.limits.watched() && !self.ended;
+        let watched = self.watched() && !self.ended;
         let timeout = if watched { PollTimeout::try_from(watch::EVERY).ok() } else { None };
         // An interrupted wait only means that everything is looked at once more.
         let _ = poll(&mut fds, timeout.unwrap_or(PollTimeout::NONE));
     }
 
+    fn watched(&self) -> bool {
+        self.limits.watched() || self.disks.watched()
+    }
+
     /// Looks, when it is time, whether the tree uses too much.
     fn look(&mut self) -> Option<Limit> {
-        if self.ended || !self.limits.watched() || self.looked.elapsed() < watch::EVERY {
+        if self.ended || !self.watched() || self.looked.elapsed() < watch::EVERY {
             return None;
         }
         self.looked = Instant::now();
+        if self.disks.exceeded() {
+            return Some(Limit::Disk);
+        }
         // In the room what counts is below its first process; the forwarder stands beside it.
         let above = if self.inside.is_some() { self.leader } else { nix::unistd::getpid() };
         watch::exceeded(&watch::look(above.as_raw(), &self.limits), &self.limits)

@@ -293,6 +293,19 @@ fn each_room_has_a_count_of_processes_of_its_own() {
 }
 
 #[test]
+fn many_files_beside_each_other_cannot_fill_the_disk() {
+    let given = given();
+    let writes = "for n in 1 2 3 4 5 6 7 8; do head -c 16000000 /dev/zero > /given/$n; sync /given/$n; done; sleep 20; echo filled";
+    let mut job = inside(writes, vec![bind(given.path(), "/given", BindMode::ReadWrite)]);
+    job.limits = Limits { disk: Some(60_000_000), file_size: Some(20_000_000), ..job.limits };
+    let finished = done(&job);
+    assert_eq!(finished.end, End::LimitExceeded(Limit::Disk));
+    job.limits.disk = None;
+    job.program = shell(&writes.replace("sleep 20; ", "")).program;
+    assert_eq!(stdout(&done(&job)), "filled\n", "without the limit nothing stops it");
+}
+
+#[test]
 fn a_memory_hog_in_the_room_ends() {
     let limits = Limits { memory: Some(64 << 20), ..Limits::default() };
     let hog = "x=$(head -c 20000000 /dev/zero | tr '\\0' x); while :; do x=$x$x; done";
