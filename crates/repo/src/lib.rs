@@ -15,6 +15,7 @@ mod snapshot;
 // Which checkouts of a person's hold a branch, and bringing a clean one up to date.
 mod branches;
 mod checkout;
+mod half_done;
 // What is built on objects and refs.
 mod attributes;
 mod commits;

@@ -135,6 +135,14 @@ pub(crate) fn take_away_marked(path: &Path) -> Result<bool, RepoError> {
     if marked { remove(path, &file) } else { Ok(false) }
 }
 
+/// The lock beside an index that an update was writing: empty, or the beginning of an index.
+pub(crate) fn take_away_index_lock(path: &Path, begun: &Begun<'_>) -> Result<bool, RepoError> {
+    take_away_begun(path, begun, |content| {
+        let an_index = content.is_empty() || content.starts_with("DIRC");
+        if an_index { Looks::Fresh } else { Looks::Foreign }
+    })
+}
+
 fn take_away_begun(path: &Path, begun: &Begun<'_>, looks: impl Fn(&str) -> Looks) -> Result<bool, RepoError> {
     let Some((file, content)) = free_and_ours(path) else { return Ok(false) };
     let made = file.metadata().and_then(|facts| facts.modified()).ok();
@@ -165,7 +173,8 @@ fn free_and_ours(path: &Path) -> Option<(File, String)> {
     }
     let mut content = Vec::new();
     (&file).take(MOST).read_to_end(&mut content).ok()?;
-    Some((file, String::from_utf8(content).ok()?))
+    // An index is no text; what counts are its first letters, and whether it stays the same.
+    Some((file, String::from_utf8_lossy(&content).into_owned()))
 }
 
 /// Remove it, if the path still leads to the file that is locked by us.

@@ -64,7 +64,7 @@ fn in_the_way(hands: Hands<'_>, checkout: &Path, from: &str, to: &str) -> Vec<St
 }
 
 /// A landing is not cut short half-way: git gets a cancel of its own that nobody pulls.
-fn caller<'a>(hands: Hands<'a>, cancel: &'a Cancel) -> Caller<'a> {
+pub(super) fn caller<'a>(hands: Hands<'a>, cancel: &'a Cancel) -> Caller<'a> {
     Caller { environment: hands.environment, cancel }
 }
 

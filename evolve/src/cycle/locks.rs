@@ -1,11 +1,13 @@
-//! Locks on refs that a killed run left: where its journal says that a ref was being moved, recovery takes its own away.
+//! Locks on refs that a killed run left: where its journal says that a ref was being moved, recovery takes its own away; and
+//! a checkout of which only some files had been written by then.
 //!
 //! Which lock is ours [`selfsmith_repo`] decides; here is said what the run was to write.
 
-use super::{CycleError, Work};
+use super::{CycleError, Work, checkouts};
 use crate::store::journal::{Effect, UnderWay};
 use crate::store::lineage::{self, LINEAGE_REF, NOTES_REF};
 use selfsmith_repo::Begun;
+use selfsmith_sandbox::Cancel;
 
 impl Work<'_> {
     /// Take away what lies in the way of going on, if this run left it.
@@ -36,7 +38,16 @@ impl Work<'_> {
             Some(UnderWay::Effect(Effect::Note)) => {
                 repo.take_away_lock(NOTES_REF, &Begun { at, wrote: &by_judge })?;
             }
-            Some(UnderWay::Effect(Effect::LineageObject | Effect::Checkouts { .. } | Effect::Op)) => {}
+            Some(UnderWay::Effect(Effect::Checkouts { moved, checkouts })) => {
+                let (Some(from), Some(to)) = (&moved.from, &moved.to) else { return Ok(()) };
+                let cancel = Cancel::default();
+                for seen in checkouts.iter().filter(|seen| seen.left_alone.is_none()) {
+                    let begun = Begun { at, wrote: &|_| false };
+                    let caller = checkouts::caller(self.hands, &cancel);
+                    repo.take_back_update(&seen.path, (&from.0, &to.0), &begun, caller)?;
+                }
+            }
+            Some(UnderWay::Effect(Effect::LineageObject | Effect::Op)) => {}
         }
         Ok(())
     }
