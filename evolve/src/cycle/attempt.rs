@@ -12,6 +12,7 @@ use crate::judgement::verdict::Verdict;
 use crate::judgement::weigh::{Baseline, Weigh, WeighError};
 use crate::proposer::{Proposer, Task};
 use crate::rules::own;
+use crate::store::faults::{self, Half};
 use crate::store::journal::{Arrow, Attempt, Entry, Known};
 use crate::store::lineage;
 use crate::store::record::Record;
@@ -53,7 +54,9 @@ pub(super) fn attempts(
     branch::make(setup, work)?;
     let dir = work.folder().candidate();
     let seen = compose::visible(setup.hands.repo, &setup.base.tree)?;
-    setup.hands.repo.materialise(&seen.0, &dir, &[])?;
+    faults::step(setup.hands.faults, "candidate's files", Half::Folder(&dir), || {
+        setup.hands.repo.materialise(&seen.0, &dir, &[])
+    })?;
     let lent = match weigh.lend() {
         Ok(lent) => lent,
         Err(e) => return Ok(Some(unweighed(&e, &setup.cancel))),
@@ -108,7 +111,9 @@ fn one(
     }
     work.enter(Entry::Started { arrow: Arrow::Compose })?;
     let id = format!("{}-{}", setup.id, task.attempt);
-    let composed = composing(setup, &id, &line(setup)).folder(task.dir)?;
+    let composed = faults::step(setup.hands.faults, "trial tree", Half::Nothing, || {
+        composing(setup, &id, &line(setup)).folder(task.dir).map_err(CycleError::from)
+    })?;
     if composed.candidate.is_none() {
         keep_outside(work)?;
     }
@@ -339,7 +344,8 @@ fn refused_before(work: &Work<'_>, candidate: &Candidate) -> Result<Option<GateR
 /// What must not enter the repository stays in the state folder, and is out of the way of what comes next.
 fn keep_outside(work: &Work<'_>) -> Result<(), CycleError> {
     let (from, to) = (work.folder().candidate(), work.folder().refused());
-    std::fs::rename(&from, &to).map_err(super::work::disk("move", &from))?;
+    faults::step(work.hands.faults, "candidate kept outside", Half::Nothing, || std::fs::rename(&from, &to))
+        .map_err(super::work::disk("move", &from))?;
     let text = format!("the candidate holds a key; it is kept in {} and nowhere else", to.display());
     (work.hands.report)(Progress::Notice { text });
     Ok(())

@@ -1,6 +1,7 @@
 //! The cycle's own branch: a ref that only the judge writes. It says that a cycle is at work, and goes at its end.
 
 use super::{CycleError, Setup, Work};
+use crate::store::faults::{self, Half};
 use crate::store::journal::{Arrow, Entry};
 use crate::store::lineage;
 use selfsmith_repo::{Repo, RepoError};
@@ -29,7 +30,11 @@ pub(super) fn make(setup: &Setup<'_>, work: &mut Work<'_>) -> Result<(), CycleEr
     let opened = &work.known.opened;
     let why = format!("selfsmith: {} begins", opened.id);
     let who = (&lineage::judge(), lineage::at(opened.at));
-    match setup.hands.repo.cas_ref(&opened.branch, None, Some(&opened.base.0), &why, who) {
+    let lock = setup.hands.repo.lock_of(&opened.branch);
+    let made = faults::step(setup.hands.faults, "branch made", Half::Ref(&lock, Some(&opened.base.0)), || {
+        setup.hands.repo.cas_ref(&opened.branch, None, Some(&opened.base.0), &why, who)
+    });
+    match made {
         Ok(()) => {}
         // Ids are made from the time; one that exists is not ours to move.
         Err(RepoError::Moved { name, .. }) => {

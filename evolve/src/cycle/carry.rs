@@ -5,7 +5,7 @@ use crate::cycle::sanitize;
 use crate::judgement::candidate::CommitId;
 use crate::judgement::progress::Progress;
 use crate::store::evidence;
-use crate::store::faults;
+use crate::store::faults::{self, Half};
 use crate::store::journal::{Effect, Entry, Move, OutOfOrder, Outcome, Plan};
 use crate::store::lineage;
 use crate::store::lock;
@@ -52,7 +52,9 @@ impl Work<'_> {
             }
             Effect::LineageObject => {
                 let head = hands.repo.read_ref(lineage::LINEAGE_REF)?;
-                lineage::object(hands.repo, record, &plan.evidence, head.as_deref())?;
+                faults::step(hands.faults, "lineage object", Half::Nothing, || {
+                    lineage::object(hands.repo, record, &plan.evidence, head.as_deref()).map_err(CycleError::from)
+                })?;
             }
             Effect::Target(moved) => {
                 // Where it stands there already, an earlier process moved it; what is done now only says so.
@@ -65,10 +67,12 @@ impl Work<'_> {
             }
             Effect::Checkouts { moved, checkouts } => {
                 for seen in checkouts {
-                    if let Some(text) = checkouts::update(hands, seen, moved) {
+                    let said = faults::step(hands.faults, "checkout", Half::Checkout(&seen.path), || {
+                        Ok::<_, CycleError>(checkouts::update(hands, seen, moved))
+                    })?;
+                    if let Some(text) = said {
                         (hands.report)(Progress::Notice { text });
                     }
-                    faults::reach(hands.faults, "checkout updated");
                 }
             }
             Effect::Op => ops::enter(hands.state, &operation(plan), hands.faults)?,
@@ -79,7 +83,10 @@ impl Work<'_> {
                 if let Some(landed) = &record.landed {
                     let text = evidence::note(hands.repo, record, &plan.evidence)?;
                     let who = (&lineage::judge(), lineage::at(record.at));
-                    hands.repo.note_write(lineage::NOTES_REF, &landed.0, &text, who)?;
+                    let lock = hands.repo.lock_of(lineage::NOTES_REF);
+                    faults::step(hands.faults, "note", Half::Ref(&lock, None), || {
+                        hands.repo.note_write(lineage::NOTES_REF, &landed.0, &text, who)
+                    })?;
                 }
             }
         }
@@ -95,13 +102,12 @@ impl Work<'_> {
             return Ok(Outcome::Done);
         }
         let why = format!("selfsmith: {id}");
-        let swapped =
-            repo.cas_ref(&moved.name, from.as_deref(), to.as_deref(), &why, (&lineage::judge(), lineage::at(at)));
+        let lock = repo.lock_of(&moved.name);
+        let swapped = faults::step(self.hands.faults, step_of(moved), Half::Ref(&lock, to.as_deref()), || {
+            repo.cas_ref(&moved.name, from.as_deref(), to.as_deref(), &why, (&lineage::judge(), lineage::at(at)))
+        });
         match swapped {
-            Ok(()) => {
-                faults::reach(self.hands.faults, "ref moved");
-                Ok(Outcome::Done)
-            }
+            Ok(()) => Ok(Outcome::Done),
             Err(RepoError::Moved { found: Some(found), .. }) => {
                 // A process that died here may have moved it forward, and somebody may have gone on from there.
                 let forward = match (&from, &to) {
@@ -154,6 +160,15 @@ impl Work<'_> {
             path: self.folder().journal(),
             source: OutOfOrder { number: 0, what: "an end without a plan".to_owned() },
         }
+    }
+}
+
+/// What moving this ref is called among the steps that a test can make fail.
+fn step_of(moved: &Move) -> &'static str {
+    match (moved.name.starts_with("refs/selfsmith/"), &moved.to) {
+        (true, _) => "kept ref",
+        (false, None) => "branch removed",
+        (false, Some(_)) => "target ref",
     }
 }
 

@@ -28,6 +28,7 @@ use crate::judgement::weigh::Weigh;
 use crate::proposer::Proposer;
 use crate::rules::RulesError;
 use crate::store::authority::Authority;
+use crate::store::faults::Failed;
 use crate::store::journal::{Entry, Known, Landing, Opened, OutOfOrder};
 use crate::store::lineage::LineageError;
 use crate::store::lock::{self, LockError};
@@ -138,6 +139,12 @@ pub enum CycleError {
         /// The system's error.
         source: io::Error,
     },
+}
+
+impl From<Failed> for CycleError {
+    fn from(failed: Failed) -> Self {
+        Self::Repo(failed.into())
+    }
 }
 
 impl CycleError {

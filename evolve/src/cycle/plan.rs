@@ -8,6 +8,7 @@ use crate::judgement::candidate::{Candidate, CommitId, Proposal, TreeId, Zone};
 use crate::judgement::gate::{GateName, GateOutcome, GateReport};
 use crate::judgement::verdict::Verdict;
 use crate::store::evidence;
+use crate::store::faults::{self, Half};
 use crate::store::journal::{Attempt, Effect, Known, Landing, Move, Opened, Plan};
 use crate::store::lineage;
 use crate::store::record::{End, Kind, RECORD_VERSION, Record};
@@ -32,11 +33,14 @@ pub(crate) fn cycle_plan(work: &Work<'_>, stopped: Option<String>) -> Result<Pla
     let (hands, known) = (work.hands, &work.known);
     let at = (hands.clock)();
     let (verdict, end) = decide(known, stopped);
-    let evidence = evidence::write(hands.repo, known)?;
+    let evidence = faults::step(hands.faults, "evidence", Half::Nothing, || evidence::write(hands.repo, known))?;
     let mut kept: Vec<(String, CommitId)> = Vec::new();
     for attempt in &known.attempts {
         if let Some(candidate) = &attempt.candidate {
-            kept.push((candidate.id.clone(), keep(hands, known, (attempt, candidate), &evidence, at)?));
+            let commit = faults::step(hands.faults, "candidate's commit", Half::Nothing, || {
+                keep(hands, known, (attempt, candidate), &evidence, at)
+            })?;
+            kept.push((candidate.id.clone(), commit));
         }
     }
     let last = known.judged();

@@ -2,7 +2,7 @@
 
 use super::CycleError;
 use crate::judgement::progress::Report;
-use crate::store::faults::Faults;
+use crate::store::faults::{self, Faults, Half};
 use crate::store::journal::{Entry, Known, Opened, OutOfOrder};
 use crate::store::log::Log;
 use crate::store::state::{CycleFolder, StateFolder};
@@ -62,8 +62,11 @@ impl<'a> Work<'a> {
     /// Open a journal for something new.
     pub fn begin(hands: Hands<'a>, opened: Opened) -> Result<Self, CycleError> {
         let folder = hands.state.cycle(&opened.id);
-        folder.make().map_err(disk("make", folder.root()))?;
-        let (mut journal, before) = Log::open::<Entry>(&folder.journal())?;
+        faults::step(hands.faults, "cycle's folder", Half::Nothing, || folder.make())
+            .map_err(disk("make", folder.root()))?;
+        let (mut journal, before) = faults::step(hands.faults, "journal made", Half::Nothing, || {
+            Log::open::<Entry>(&folder.journal()).map_err(CycleError::from)
+        })?;
         if !before.is_empty() {
             return Err(CycleError::Target {
                 what: format!("begin {}: there is something of that id already", opened.id),

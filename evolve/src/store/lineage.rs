@@ -4,7 +4,7 @@
 //! (`evidence/`), beside the record itself (`record.json`). Plain git reads all of it. What a record means is not known here.
 
 use crate::judgement::candidate::{CommitId, TreeId};
-use crate::store::faults::{self, Faults};
+use crate::store::faults::{self, Faults, Half};
 use crate::store::record::Record;
 use selfsmith_repo::{
     Change, Commit, Identity, Mode, NewCommit, Repo, RepoError, TreePath, When, message_with_trailers,
@@ -98,16 +98,16 @@ pub fn append(repo: &Repo, record: &Record, evidence: &TreeId, faults: &dyn Faul
     loop {
         let head = repo.read_ref(LINEAGE_REF)?;
         let link = object(repo, record, evidence, head.as_deref())?;
-        faults::reach(faults, "lineage: object written");
         tries += 1;
         let why = format!("selfsmith: {}", record.id);
-        match repo.cas_ref(LINEAGE_REF, head.as_deref(), Some(&link), &why, (&judge(), at(record.at))) {
+        let (lock, who) = (repo.lock_of(LINEAGE_REF), (&judge(), at(record.at)));
+        let moved = faults::step(faults, "lineage ref", Half::Ref(&lock, Some(&link)), || {
+            repo.cas_ref(LINEAGE_REF, head.as_deref(), Some(&link), &why, who)
+        });
+        match moved {
             Err(RepoError::Moved { .. }) if tries < TRIES => {}
             Err(e) => return Err(e.into()),
-            Ok(()) => {
-                faults::reach(faults, "lineage: ref moved");
-                return Ok(CommitId(link));
-            }
+            Ok(()) => return Ok(CommitId(link)),
         }
     }
 }

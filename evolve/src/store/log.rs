@@ -4,7 +4,7 @@
 //! again; damage anywhere else is an error that names file and line, never skipped; one owner at a time (the file itself is
 //! locked, so a dead owner frees it). It does not know what its lines mean.
 
-use crate::store::faults::{Faults, Point};
+use crate::store::faults::{self, Faults, Half};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
@@ -105,15 +105,22 @@ impl Log {
             .map_err(|e| self.disk("write", io::Error::new(io::ErrorKind::InvalidData, e)))?;
         let sum = checksum(&self.sum, &json);
         let line = format!("{sum} {json}\n");
-        faults.reach(Point { name: &format!("{name}: before it is written"), unsynced: None });
-        self.file.write_all(line.as_bytes()).map_err(|e| self.disk("write", e))?;
-        let unsynced = Some((self.path.as_path(), self.length));
-        faults.reach(Point { name: &format!("{name}: written, not on the disk"), unsynced });
-        self.file.sync_data().map_err(|e| self.disk("write", e))?;
+        if let Err(error) = self.write(line.as_bytes(), name, faults) {
+            // What is there of it must not stand before a line that is written later. If that fails as well, whoever opens
+            // the log next cuts it off.
+            let _ = self.file.set_len(self.length).and_then(|()| self.file.seek(SeekFrom::Start(self.length)));
+            return Err(self.disk("write", error));
+        }
         self.length += line.len() as u64;
         self.sum = sum;
-        faults.reach(Point { name: &format!("{name}: on the disk"), unsynced: None });
-        Ok(())
+        faults::at(faults, name, "on the disk", Half::Nothing).map_err(|e| self.disk("write", e.into()))
+    }
+
+    fn write(&mut self, line: &[u8], name: &str, faults: &dyn Faults) -> io::Result<()> {
+        faults::at(faults, name, "before it is written", Half::Nothing)?;
+        self.file.write_all(line)?;
+        faults::at(faults, name, "written, not on the disk", Half::Bytes(&self.path, self.length))?;
+        self.file.sync_data()
     }
 
     fn disk(&self, doing: &'static str, source: io::Error) -> LogError {

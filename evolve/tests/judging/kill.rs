@@ -15,11 +15,12 @@ use selfsmith::proposer::{Proposer, ProposerError, Task};
 use selfsmith::review;
 use selfsmith::review::remake::{self, Ground};
 use selfsmith::review::undo::undo;
-use selfsmith::store::faults::{Faults, NoFaults, Point};
+use selfsmith::store::faults::{Faults, Half, NoFaults, Point};
 use selfsmith::store::ops;
 use selfsmith_sandbox::Cancel;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, OpenOptions};
+use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::Command;
@@ -66,17 +67,18 @@ struct Dies {
 }
 
 impl Faults for Dies {
-    fn reach(&self, point: Point<'_>) {
+    fn reach(&self, point: Point<'_>) -> io::Result<()> {
         if self.seen.fetch_add(1, Ordering::SeqCst) != self.at {
-            return;
+            return Ok(());
         }
-        if let (Some((path, before)), true) = (point.unsynced, self.unsynced != Unsynced::Kept) {
+        if let (Half::Bytes(path, before), true) = (point.half, self.unsynced != Unsynced::Kept) {
             let file = OpenOptions::new().write(true).open(path).unwrap();
             let written = file.metadata().unwrap().len() - before;
             let left = if self.unsynced == Unsynced::Torn { written / 2 } else { 0 };
             file.set_len(before + left).unwrap();
         }
         raise(Signal::SIGKILL).unwrap();
+        Ok(())
     }
 }
 
@@ -88,14 +90,15 @@ struct Watches {
 }
 
 impl Faults for Watches {
-    fn reach(&self, point: Point<'_>) {
+    fn reach(&self, point: Point<'_>) -> io::Result<()> {
         let mut points = self.points.lock().unwrap();
         if let Some((at, cancel)) = &self.interrupts
             && points.len() == *at
         {
             cancel.cancel();
         }
-        points.push((point.name.to_owned(), point.unsynced.is_some()));
+        points.push((point.name.to_owned(), matches!(point.half, Half::Bytes(..))));
+        Ok(())
     }
 }
 
@@ -109,7 +112,7 @@ impl Proposer for Proposes<'_> {
 
     fn propose(&mut self, task: Task<'_>, report: Report<'_>) -> Result<Proposal, ProposerError> {
         fs::write(task.dir.join("src/half.rs"), "// half\n").unwrap();
-        self.1.reach(Point { name: "in the middle of proposing", unsynced: None });
+        self.1.reach(Point { name: "in the middle of proposing", half: Half::Nothing }).unwrap();
         fs::remove_file(task.dir.join("src/half.rs")).unwrap();
         self.0.propose(task, report)
     }
@@ -120,12 +123,12 @@ struct Weighs<'a>(Gates<'a>, &'a dyn Faults);
 
 impl Weigh for Weighs<'_> {
     fn baseline(&mut self, base: &CommitId, tree: &TreeId, report: Report<'_>) -> Result<Baseline, WeighError> {
-        self.1.reach(Point { name: "in the middle of the baseline", unsynced: None });
+        self.1.reach(Point { name: "in the middle of the baseline", half: Half::Nothing }).unwrap();
         self.0.baseline(base, tree, report)
     }
 
     fn weigh(&mut self, it: &Candidate, baseline: &Baseline, report: Report<'_>) -> Result<Weighed, WeighError> {
-        self.1.reach(Point { name: "in the middle of weighing", unsynced: None });
+        self.1.reach(Point { name: "in the middle of weighing", half: Half::Nothing }).unwrap();
         self.0.weigh(it, baseline, report)
     }
 }

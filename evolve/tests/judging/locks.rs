@@ -16,10 +16,11 @@ use std::time::{Duration, SystemTime};
 struct EndsAt(&'static str, AtomicUsize);
 
 impl Faults for EndsAt {
-    fn reach(&self, point: Point<'_>) {
+    fn reach(&self, point: Point<'_>) -> std::io::Result<()> {
         if point.name == self.0 && self.1.fetch_sub(1, Ordering::SeqCst) == 0 {
             std::panic::resume_unwind(Box::new("killed"));
         }
+        Ok(())
     }
 }
 
