@@ -37,13 +37,6 @@ fn a_wrong_command_line_ends_with_2() {
     }
 }
 
-#[test]
-fn what_is_not_built_says_so_and_ends_with_14() {
-    let (code, said) = code(&["rollback"]);
-    assert_eq!(code, Some(14), "{said}");
-    assert!(said.contains("rollback") && said.contains("not built yet"), "{said}");
-}
-
 /// A repository with one commit of a file.
 fn repository(dir: &Path) {
     let git = |arguments: &[&str]| {

@@ -21,6 +21,7 @@ mod probe;
 mod repl;
 mod sessions;
 mod signals;
+mod start;
 mod stdin;
 mod streams;
 mod surroundings;
@@ -44,10 +45,17 @@ fn main() -> ExitCode {
     selfsmith_sandbox::entry();
     // One provider for every TLS client of the process; the only way to see an error here is a second call.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let mut ending = run(&cli::Cli::parse());
+    let cli = cli::Cli::try_parse().unwrap_or_else(|error| {
+        start::has_worked();
+        error.exit()
+    });
+    let mut ending = run(&cli);
     if let Some(error) = streams::lost() {
         streams::tell(&fill(EN.unwritable_stdout, &[("error", error)]));
         ending = Ending::Failed;
+    }
+    if ending != Ending::Failed {
+        start::has_worked();
     }
     ExitCode::from(ending.exit_code())
 }

@@ -90,6 +90,7 @@ enum Asked {
 
 /// Asked twice: whoever asks does not want to wait for an orderly end.
 fn at_once() {
+    crate::start::has_worked();
     repl::give_back();
     std::process::exit(i32::from(Ending::Interrupted.exit_code()));
 }

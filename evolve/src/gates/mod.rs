@@ -2,6 +2,7 @@
 //! candidate by the difference; looking runs programs in the room, judging is pure.
 
 pub mod again;
+pub mod boot;
 pub mod build;
 pub mod command;
 pub mod counterfactual;

@@ -9,8 +9,9 @@ mod mutations;
 mod proof;
 
 use crate::gates::again::{Settled, times};
+use crate::gates::boot::Boot;
 use crate::gates::tests::{Doubt, Judged};
-use crate::gates::{Bench, Draft, build, command, format, lint, scenarios, schema, tests};
+use crate::gates::{Bench, Draft, boot, build, command, format, lint, scenarios, schema, tests};
 use crate::judgement::candidate::{Candidate, CommitId, TreeId};
 use crate::judgement::defence::Defence;
 use crate::judgement::gate::{GateName, GateOutcome, GateReport};
@@ -22,6 +23,7 @@ use crate::reading::harness::TestResult;
 use crate::reading::inline::{self, Compared};
 use crate::rules::Rules;
 use crate::rules::plan::{Plan, Step};
+use crate::store::faults::NoFaults;
 use crate::workshop::{Given, Side, Workshop, WorkshopError};
 use selfsmith_repo::{Mode, Repo};
 use std::cell::{OnceCell, RefCell};
@@ -33,6 +35,7 @@ pub struct Ladder {
     rules: Rules,
     given: Given,
     learned: Option<Learned>,
+    boot: Option<Boot>,
 }
 
 #[derive(Debug)]
@@ -46,7 +49,14 @@ struct Learned {
 impl Ladder {
     /// For one base's rules.
     pub const fn new(repo: Repo, rules: Rules, given: Given) -> Self {
-        Self { repo, rules, given, learned: None }
+        Self { repo, rules, given, learned: None, boot: None }
+    }
+
+    /// For the project itself: what passes everything else is booted as a generation.
+    #[must_use]
+    pub fn booting(mut self, boot: Boot) -> Self {
+        self.boot = Some(boot);
+        self
     }
 
     fn learn(&mut self, tree: &TreeId, report: Report<'_>) -> Result<&Learned, WeighError> {
@@ -86,7 +96,7 @@ impl Weigh for Ladder {
         let Some(learned) = &self.learned else {
             return Err(WeighError { what: "learn the base".to_owned(), hint: String::new() });
         };
-        let climb = Climb::new(&self.repo, &self.rules, learned, candidate);
+        let climb = Climb { boot: self.boot.as_ref(), ..Climb::new(&self.repo, &self.rules, learned, candidate) };
         let weighed = climb.run(report);
         learned.shop.tidy()?;
         weighed
@@ -100,6 +110,7 @@ struct Climb<'a> {
     learned: &'a Learned,
     candidate: &'a Candidate,
     bench: Bench<'a>,
+    boot: Option<&'a Boot>,
     /// Files that were made for this candidate already: fresh by now, and rightly so.
     made: RefCell<BTreeSet<String>>,
     /// Its sources against the base's, once they were asked for.
@@ -119,6 +130,7 @@ impl<'a> Climb<'a> {
             learned,
             candidate,
             bench,
+            boot: None,
             made: RefCell::default(),
             compared: OnceCell::new(),
             ran: RefCell::default(),
@@ -175,6 +187,9 @@ impl<'a> Climb<'a> {
             GateName::Scenarios => up,
             _ => true,
         });
+        if self.boot.is_some() && gates.contains(&GateName::Build) {
+            gates.push(GateName::Boot);
+        }
         gates
     }
 
@@ -209,7 +224,11 @@ impl<'a> Climb<'a> {
                 let again = scenarios::Again { command: &mut command, case: &mut case };
                 scenarios::judge(draft, &facts.scenarios, &seen, again)?
             }
-            GateName::Bounds | GateName::Counterfactual | GateName::Mutants | GateName::Evals | GateName::Boot => {
+            GateName::Boot => match self.boot {
+                Some(boot) => boot::judge(draft, &self.bench, boot, self.candidate, &NoFaults)?,
+                None => draft.not_run("only the project itself is booted"),
+            },
+            GateName::Bounds | GateName::Counterfactual | GateName::Mutants | GateName::Evals => {
                 draft.not_run("it is not part of the ladder yet")
             }
         })

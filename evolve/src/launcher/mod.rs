@@ -1,9 +1,8 @@
 //! Hands what is not the judge's to the agent: finds its program, takes away what cargo leaked, and becomes it.
 //!
 //! Order: `SELFSMITH_AGENT`; the sibling in a workspace target, brought up to date by cargo; the current generation; an
-//! installed sibling. The decision costs a few `stat` calls.
-
-pub mod generations;
+//! installed sibling. The decision costs a few `stat` calls. A generation that is damaged, or died again and again, is left for
+//! the one before it.
 
 mod dev;
 mod environment;
@@ -11,8 +10,11 @@ mod environment;
 pub use dev::{AGENT, DevTarget, Shown};
 pub use environment::for_agent;
 
-use crate::launcher::generations::{Store, StoreError};
 use crate::owner::surroundings::{NoHome, Surroundings};
+use crate::store::faults::NoFaults;
+use crate::store::generations::slots::Leaving;
+use crate::store::generations::start::Chosen;
+use crate::store::generations::{Store, StoreError};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -23,6 +25,9 @@ pub const GENERATION_VARIABLE: &str = "SELFSMITH_GENERATION";
 /// Tells the agent where `config.yaml` and `prompts/` of its generation lie.
 pub const HOME_VARIABLE: &str = "SELFSMITH_GENERATION_DIR";
 
+/// Tells the agent which file to remove once it has worked; one that stays counts as a death (`store::generations::start`).
+pub const START_VARIABLE: &str = "SELFSMITH_START";
+
 /// How the agent was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
@@ -30,10 +35,12 @@ pub enum Origin {
     Named,
     /// In the workspace target of the running executable.
     Dev(DevTarget),
-    /// The current generation.
+    /// An installed generation.
     Generation {
         /// Its tree id.
         tree: String,
+        /// Why it is not the one that was current, where it is not.
+        instead: Option<Leaving>,
     },
     /// Beside the running executable.
     Sibling,
@@ -56,13 +63,13 @@ impl Agent {
         match &self.origin {
             Origin::Named => "named",
             Origin::Dev(_) => "dev",
-            Origin::Generation { tree } => tree,
+            Origin::Generation { tree, .. } => tree,
             Origin::Sibling => "installed",
         }
     }
 }
 
-/// Find the agent. Nothing is built and nothing is read but directory entries.
+/// Find the agent. Nothing is built, and little is read; a generation that cannot be started gives way to the one before.
 pub fn find(around: &Surroundings, built_in: &Path) -> Result<Agent, LaunchError> {
     if let Some(named) = around.var(AGENT_VARIABLE) {
         let program = around.absolute(Path::new(named));
@@ -78,13 +85,10 @@ pub fn find(around: &Surroundings, built_in: &Path) -> Result<Agent, LaunchError
     let looked = match around.generations() {
         Ok(root) => {
             let store = Store::new(root);
-            if let Some(current) = store.current().map_err(LaunchError::Generation)? {
-                let home = Some(current.folder.clone());
-                return Ok(Agent {
-                    program: current.program(),
-                    origin: Origin::Generation { tree: current.tree },
-                    home,
-                });
+            if let Some(Chosen { generation, instead }) = store.choose(&NoFaults).map_err(LaunchError::Generation)? {
+                let home = Some(generation.folder.clone());
+                let program = generation.program();
+                return Ok(Agent { program, origin: Origin::Generation { tree: generation.tree, instead }, home });
             }
             store.root().to_owned()
         }
@@ -117,10 +121,16 @@ pub fn ready(
 /// Become the agent. Returns only if that failed.
 pub fn become_agent(agent: &Agent, arguments: &[OsString], around: &Surroundings) -> LaunchError {
     let mut vars = for_agent(&around.vars);
-    vars.retain(|(name, _)| name != GENERATION_VARIABLE && name != HOME_VARIABLE);
+    vars.retain(|(name, _)| name != GENERATION_VARIABLE && name != HOME_VARIABLE && name != START_VARIABLE);
     vars.push((GENERATION_VARIABLE.into(), agent.generation().into()));
     if let Some(home) = &agent.home {
         vars.push((HOME_VARIABLE.into(), home.into()));
+    }
+    let store = around.generations().ok().map(Store::new);
+    if let (Origin::Generation { tree, .. }, Some(store)) = (&agent.origin, store)
+        && let Some(start) = store.count_start(tree)
+    {
+        vars.push((START_VARIABLE.into(), start.into()));
     }
     match selfsmith_sandbox::replace(&agent.program, arguments, &vars) {
         Ok(never) => match never {},

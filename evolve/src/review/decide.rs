@@ -147,6 +147,17 @@ pub fn revert(
     weigh: &mut dyn Weigh,
     cancel: &Cancel,
 ) -> Result<Decided, ReviewError> {
+    propose_revert(deciding, (base, id), Landing::Auto, weigh, cancel)
+}
+
+/// The same, of which nobody but the machine has said that it shall be: it lands as other candidates do.
+pub fn propose_revert(
+    deciding: &Deciding<'_>,
+    (base, id): (&Base, &str),
+    landing: Landing,
+    weigh: &mut dyn Weigh,
+    cancel: &Cancel,
+) -> Result<Decided, ReviewError> {
     let durable = deciding.hands.durable()?;
     let hands = deciding.hands.with(&durable);
     let _lock = lock::take(&hands.state.cycle_lock()).map_err(CycleError::from)?;
@@ -170,6 +181,7 @@ pub fn revert(
     let mut opened = opened(deciding, Kind::Revert, &link.record, landed.0.clone());
     opened.base = base.commit.clone();
     opened.rules = base.rules_text();
+    opened.landing = landing;
     let mut work = Work::begin(hands, opened)?;
     let stopped = weighed_tree(&mut work, candidate, &tests_from, weigh, cancel)?;
     let plan = cycle_plan(&work, stopped)?;

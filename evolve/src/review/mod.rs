@@ -25,7 +25,7 @@ use selfsmith_repo::{FileDiff, Renames, Repo};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-pub use decide::{Decided, Deciding, ReviewError, approve, reject, revert};
+pub use decide::{Decided, Deciding, ReviewError, approve, propose_revert, reject, revert};
 pub use verify::{Fault, verify};
 
 /// One candidate in the list.

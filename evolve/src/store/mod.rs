@@ -4,6 +4,7 @@
 pub mod authority;
 pub mod evidence;
 pub mod faults;
+pub mod generations;
 pub mod journal;
 pub mod lineage;
 pub mod lock;

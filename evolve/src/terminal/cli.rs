@@ -98,8 +98,8 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Go back to the previous generation (not built yet).
-    Rollback,
+    /// Go back to the previous generation of the agent, and deny the present one.
+    Rollback(RollbackArgs),
     /// Forget kept candidates that were refused, went stale or were replaced; what waits or landed stays.
     Gc(GcArgs),
 }
@@ -283,6 +283,17 @@ pub struct GcArgs {
     /// JSON on stdout.
     #[arg(long)]
     pub json: bool,
+}
+
+/// Arguments of `rollback`.
+#[derive(Debug, Args)]
+pub struct RollbackArgs {
+    /// Why, for whoever looks at it later.
+    #[arg(long, value_name = "TEXT", default_value = "a person rolled it back")]
+    pub why: String,
+    /// Only say which generations there are.
+    #[arg(long)]
+    pub list: bool,
 }
 
 /// Arguments of plain lists.

@@ -107,6 +107,22 @@ table! {
     first_generation,
     /// Goals from the agent's own sessions: `{count}`.
     failures_gathered,
+    /// A generation was left for another: `{left}`, `{tree}`, `{why}`.
+    fell_back,
+    /// What landed is started from now on: `{tree}`.
+    followed,
+    /// A person went back: `{tree}`, `{left}`.
+    rolled_back,
+    /// There is none to go back to; completes "could not".
+    nothing_to_roll_back,
+    /// None was ever installed; completes "could not".
+    no_generation,
+    /// One of the list: `{mark}`, `{tree}`, `{state}`.
+    generation_line,
+    /// A landed change died when it was started: `{tree}`, `{why}`, `{commit}`.
+    reverting_denied,
+    /// It cannot be: `{commit}`, `{why}`.
+    not_reverted,
     /// It was taken aside: `{goal}`, `{path}`.
     inbox_settled,
     /// Waiting for goals: `{dir}`.

@@ -9,6 +9,7 @@ mod kill;
 mod landing;
 mod locks;
 mod own;
+mod proposed;
 mod remade;
 mod reviewing;
 mod world;

@@ -235,6 +235,9 @@ impl<'a> Repl<'a> {
             let whole = told.iter().chain([&text]).map(String::as_str).collect::<Vec<_>>().join("\n\n");
             let cancel = self.desk.interrupt.renew();
             let (report, later) = self.desk.work(self.session.prompt(&whole, &cancel));
+            if report.turns > 0 {
+                crate::start::has_worked();
+            }
             if report.turns == 0 && report.ending.is_limit() {
                 // It was not sent: whoever raises the limit need not type it again.
                 self.told = told;

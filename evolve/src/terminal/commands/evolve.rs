@@ -5,7 +5,7 @@ use crate::terminal::commands::makings::{self, Wishes};
 use crate::terminal::commands::person::{self, Asked};
 use crate::terminal::commands::place::{Place, new_id};
 use crate::terminal::commands::stop::Stop;
-use crate::terminal::commands::{as_typed, failures, first, interrupt, ladder};
+use crate::terminal::commands::{as_typed, failures, first, generations, interrupt, ladder};
 use crate::terminal::display::{Audience, Display};
 use crate::terminal::streams;
 use selfsmith::cycle::{self, Base, CycleEnd, Setup};
@@ -110,11 +110,15 @@ impl Run<'_> {
         let base = cycle::look(&self.place.repo, self.branch.as_deref())?;
         let given = ladder::given(self.place, &self.wishes, &self.cancel, self.around);
         // What can be seen to be missing is said before a cycle is begun and recorded.
-        let mut weigh = ladder::open(self.place, &base, given.clone())?;
+        let mut weigh = ladder::open(self.place, &base, given.clone(), self.around)?;
         let makings = self.makings(&base, &given)?;
         self.look_up(&base, &makings)?;
         let mut proposer = table::open(&self.spec, makings)?;
         first::install(self.place, &base, self.display, self.around);
+        if generations::catch_up(self, &base, &mut weigh)? {
+            // The branch has moved; what follows begins from there.
+            return self.one(goal);
+        }
         let setup = Setup {
             hands: self.place.hands(&report, self.around),
             base,
@@ -128,6 +132,9 @@ impl Run<'_> {
         };
         let end = cycle::run(setup, proposer.as_mut(), &mut weigh)?;
         let end = self.followed(end, &report)?;
+        if let Some(commit) = &end.landed {
+            generations::follow(self.place, commit, self.display, self.around);
+        }
         self.display.rest();
         Ok(end)
     }
@@ -142,8 +149,12 @@ impl Run<'_> {
             let base = cycle::look(&self.place.repo, self.branch.as_deref().or(Some(&end.target)))?;
             let values = [("target", base.target.as_str()), ("candidate", candidate)];
             report(Progress::Notice { text: fill(EN.rebasing, &values) });
-            let mut weigh =
-                ladder::open(self.place, &base, ladder::given(self.place, &self.wishes, &self.cancel, self.around))?;
+            let mut weigh = ladder::open(
+                self.place,
+                &base,
+                ladder::given(self.place, &self.wishes, &self.cancel, self.around),
+                self.around,
+            )?;
             let deciding = Deciding { hands, id: new_id(), authority: authority.clone() };
             match remake::rebase(&deciding, &base, (candidate, Ground::Policy), &mut weigh, &self.cancel) {
                 Ok(made) => end = made,

@@ -1,14 +1,15 @@
 //! The first generation: when the judge works on the project itself from a checkout, what that checkout holds is installed
-//! once, so that there is something to fall back to. Later generations are not installed yet.
+//! once, so that there is something to fall back to. Later ones the boot gate installs.
 
 use crate::terminal::commands::JUDGE;
 use crate::terminal::commands::place::Place;
 use crate::terminal::display::Display;
 use selfsmith::cycle::Base;
 use selfsmith::doctor;
-use selfsmith::launcher::generations::{Parts, Store, StoreError};
 use selfsmith::launcher::{self, Origin};
 use selfsmith::owner::surroundings::Surroundings;
+use selfsmith::store::faults::NoFaults;
+use selfsmith::store::generations::{Parts, Store, StoreError};
 use selfsmith::texts::{EN, fill};
 use selfsmith_repo::{Caller, RepoError};
 use selfsmith_sandbox::Cancel;
@@ -31,7 +32,7 @@ fn installed(place: &Place, base: &Base, around: &Surroundings) -> Result<Option
     let store = Store::new(root);
     let said = |error: StoreError| format!("could not {error}; {}", error.hint());
     let is_this = place.workdir().ok().and_then(|dir| dir.canonicalize().ok()) == home.canonicalize().ok();
-    if !is_this || target.is_stale() || store.current().map_err(said)?.is_some() {
+    if !is_this || target.is_stale() || store.current_tree().map_err(said)?.is_some() {
         return Ok(None);
     }
     if !as_committed(place, base, home, around).map_err(|error| format!("could not {error}; {}", error.hint()))? {
@@ -50,7 +51,9 @@ fn installed(place: &Place, base: &Base, around: &Surroundings) -> Result<Option
         program: &agent.program,
         sources: home,
     };
-    store.install(parts).map(|generation| Some(generation.tree)).map_err(said)
+    let generation = store.install(parts, &NoFaults).map_err(said)?;
+    store.first(&generation, &NoFaults).map_err(said)?;
+    Ok(Some(generation.tree))
 }
 
 /// Whether the checkout that the agent was built from holds the base and nothing else.

@@ -1,15 +1,19 @@
 //! The ladder of gates for a run.
 
+use crate::terminal::commands::JUDGE;
 use crate::terminal::commands::makings::Wishes;
 use crate::terminal::commands::place::Place;
 use crate::terminal::commands::stop::Stop;
 use selfsmith::cycle::Base;
+use selfsmith::gates::boot::Boot;
 use selfsmith::gates::mutants::PROGRAM;
 use selfsmith::judgement::defence::Defences;
 use selfsmith::ladder::Ladder;
 use selfsmith::launcher;
 use selfsmith::owner::exit::Exit;
 use selfsmith::owner::surroundings::Surroundings;
+use selfsmith::rules::own;
+use selfsmith::store::generations::Store;
 use selfsmith::workshop::deps::DependenciesError;
 use selfsmith::workshop::{Given, Mutants};
 use selfsmith_sandbox::Cancel;
@@ -35,12 +39,18 @@ fn mutants(place: &Place, around: &Surroundings) -> Option<Mutants> {
     (asked.seconds > 0).then_some(Mutants { program, seconds: asked.seconds })
 }
 
-/// Make it. A base that no cycle could build is met here, before one is begun.
-pub fn open(place: &Place, base: &Base, given: Given) -> Result<Ladder, Stop> {
+/// Make it; on the project itself it boots what passes. A base that no cycle could build is met here, before one is begun.
+pub fn open(place: &Place, base: &Base, given: Given, around: &Surroundings) -> Result<Ladder, Stop> {
+    let generations = around.generations().ok();
     let has = |name: &str| place.repo.entry(&base.tree.0, &name.into()).map(|entry| entry.is_some());
     if has("Cargo.toml")? && !has("Cargo.lock")? {
         let error = DependenciesError::NoLock;
         return Err(Stop::could_not(Exit::Settings, &error.to_string(), error.hint()));
     }
-    Ok(Ladder::new(place.repo.reopen()?, base.rules.clone(), given))
+    let ladder = Ladder::new(place.repo.reopen()?, base.rules.clone(), given);
+    let is_self = own::digest(&place.repo, &base.tree)?.is_some();
+    Ok(match generations.filter(|_| is_self) {
+        Some(root) => ladder.booting(Boot { store: Store::new(root), judge: JUDGE.to_owned() }),
+        None => ladder,
+    })
 }

@@ -6,6 +6,7 @@ mod evolve;
 mod failures;
 mod first;
 mod forget;
+mod generations;
 mod interrupt;
 mod ladder;
 mod makings;
@@ -16,11 +17,11 @@ mod review;
 mod stop;
 
 use crate::terminal::cli::Command;
-use crate::terminal::commands::stop::Stop;
-use crate::terminal::streams;
+use crate::terminal::{display, streams};
 use selfsmith::launcher::{self, Agent, LaunchError, Origin, Shown};
 use selfsmith::owner::exit::Exit;
 use selfsmith::owner::surroundings::Surroundings;
+use selfsmith::store::generations::slots::Leaving;
 use selfsmith::texts::{EN, fill};
 use std::io::{self, IsTerminal, Write};
 
@@ -37,7 +38,7 @@ pub fn run(command: Command, around: &Surroundings) -> Exit {
         Command::Ops(arguments) => records::operations(&arguments, around),
         Command::Lineage(arguments) => records::chain(&arguments, around),
         Command::Demo(arguments) => demo::run(arguments, around),
-        Command::Rollback => not_built("rollback"),
+        Command::Rollback(arguments) => generations::rollback(&arguments, around),
         Command::At(arguments) => records::at(&arguments, around),
         Command::Gc(arguments) => forget::run(&arguments, around),
     };
@@ -79,6 +80,7 @@ pub fn agent_ready(around: &Surroundings) -> Result<Agent, LaunchError> {
     let mut begun = false;
     let shown = if io::stderr().is_terminal() { Shown::ToPerson } else { Shown::ToLog };
     let found = launcher::find(around, crate::built_in())?;
+    tell_instead(&found);
     let profile = match &found.origin {
         Origin::Dev(target) => target.profile.clone(),
         _ => String::new(),
@@ -92,7 +94,10 @@ pub fn agent_ready(around: &Surroundings) -> Result<Agent, LaunchError> {
     })
 }
 
-fn not_built(what: &str) -> Result<Exit, Stop> {
-    streams::tell(&fill(EN.not_built, &[("what", what)]));
-    Ok(Exit::NotBuilt)
+/// That a generation was left for the one before it is said once, when it happens.
+fn tell_instead(agent: &Agent) {
+    if let Origin::Generation { tree, instead: Some(Leaving { tree: left, denied }) } = &agent.origin {
+        let values = [("left", display::short(left)), ("tree", display::short(tree)), ("why", denied.why.as_str())];
+        streams::tell(&fill(EN.fell_back, &values));
+    }
 }

@@ -1,6 +1,7 @@
 //! `undo`, `ops`, `at`, `lineage`: the log of operations and the record of every cycle.
 
 use crate::terminal::cli::{AtArgs, LineageArgs, ListArgs, UndoArgs};
+use crate::terminal::commands::generations;
 use crate::terminal::commands::person::{self, Asked};
 use crate::terminal::commands::place::{Place, new_id};
 use crate::terminal::commands::review;
@@ -26,6 +27,9 @@ pub fn take_back(arguments: &UndoArgs, around: &Surroundings) -> Result<Exit, St
     let report = |progress| display.show(&progress);
     let deciding = Deciding { hands: place.hands(&report, around), id: new_id(), authority };
     let decided = undo::undo(&deciding, arguments.operation.as_deref())?;
+    if let Some(commit) = &decided.landed {
+        generations::follow(&place, commit, &display, around);
+    }
     display.rest();
     if arguments.json {
         return Ok(review::tell(&decided, true));

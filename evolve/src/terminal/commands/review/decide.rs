@@ -4,7 +4,7 @@ use crate::terminal::commands::makings::Wishes;
 use crate::terminal::commands::person::{self, Asked};
 use crate::terminal::commands::place::{Place, new_id};
 use crate::terminal::commands::stop::Stop;
-use crate::terminal::commands::{interrupt, ladder};
+use crate::terminal::commands::{generations, interrupt, ladder};
 use crate::terminal::display::{Audience, Display, short};
 use crate::terminal::streams;
 use selfsmith::cycle::{self, Base, CycleEnd};
@@ -70,7 +70,7 @@ impl<'a> Desk<'a> {
         let base = cycle::look(&self.place.repo, Some(target))?;
         let cancel = interrupt::watched();
         let given = ladder::given(self.place, &Wishes::default(), &cancel, self.around);
-        let ladder = ladder::open(self.place, &base, given)?;
+        let ladder = ladder::open(self.place, &base, given, self.around)?;
         Ok((base, ladder, cancel))
     }
 
@@ -79,6 +79,7 @@ impl<'a> Desk<'a> {
         let hands = self.place.hands(&report, self.around);
         let deciding = Deciding { hands, id: new_id(), authority: self.authority.clone() };
         let decided = decide(&deciding);
+        generations::follow_target(self.place, &self.display, self.around);
         self.display.rest();
         Ok(decided?)
     }
