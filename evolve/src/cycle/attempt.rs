@@ -35,22 +35,10 @@ pub(super) fn attempts(
 ) -> Result<Option<String>, CycleError> {
     let report = setup.hands.report;
     let interrupted = || setup.cancel.is_cancelled().then(|| INTERRUPTED.to_owned());
-    if let Some(stopped) = interrupted() {
-        return Ok(Some(stopped));
-    }
-    if let Some(why) = own::foreign(setup.hands.repo, &setup.base.tree, setup.hands.judge)? {
-        return Ok(Some(why));
-    }
-    work.enter(Entry::Started { arrow: Arrow::Baseline })?;
-    let baseline = match weigh.baseline(&setup.base.commit, &setup.base.tree, report) {
+    let baseline = match baselined(setup, work, weigh)? {
         Ok(baseline) => baseline,
-        Err(e) => return Ok(Some(unweighed(&e, &setup.cancel))),
+        Err(stopped) => return Ok(Some(stopped)),
     };
-    work.enter(Entry::Baselined { baseline: baseline.clone() })?;
-    told(report, notices::of_base(&baseline));
-    if let Some(stopped) = interrupted() {
-        return Ok(Some(stopped));
-    }
     branch::make(setup, work)?;
     let dir = work.folder().candidate();
     let seen = compose::visible(setup.hands.repo, &setup.base.tree)?;
@@ -165,6 +153,33 @@ fn weighed(
     Ok(None)
 }
 
+/// The base, judged; the reason where nothing can be weighed against it.
+fn baselined(
+    setup: &Setup<'_>,
+    work: &mut Work<'_>,
+    weigh: &mut dyn Weigh,
+) -> Result<Result<Baseline, String>, CycleError> {
+    let report = setup.hands.report;
+    let interrupted = || setup.cancel.is_cancelled().then(|| INTERRUPTED.to_owned());
+    if let Some(stopped) = interrupted() {
+        return Ok(Err(stopped));
+    }
+    if let Some(why) = own::foreign(setup.hands.repo, &setup.base.tree, setup.hands.judge)? {
+        return Ok(Err(why));
+    }
+    work.enter(Entry::Started { arrow: Arrow::Baseline })?;
+    let baseline = match weigh.baseline(&setup.base.commit, &setup.base.tree, report) {
+        Ok(baseline) => baseline,
+        Err(e) => return Ok(Err(unweighed(&e, &setup.cancel))),
+    };
+    work.enter(Entry::Baselined { baseline: baseline.clone() })?;
+    told(report, notices::of_base(&baseline));
+    if let Some(stopped) = interrupted() {
+        return Ok(Err(stopped));
+    }
+    Ok(Ok(baseline))
+}
+
 /// The one attempt of a candidate that is made anew from one that was judged before: `tree` holds its changes already, `said` is
 /// what was said of it then. Bounds hold for it as for any other.
 pub(super) fn of_tree(
@@ -173,24 +188,11 @@ pub(super) fn of_tree(
     (tree, said): (&TreeId, Proposal),
     weigh: &mut dyn Weigh,
 ) -> Result<Option<String>, CycleError> {
-    let report = setup.hands.report;
     let interrupted = || setup.cancel.is_cancelled().then(|| INTERRUPTED.to_owned());
-    if let Some(stopped) = interrupted() {
-        return Ok(Some(stopped));
-    }
-    if let Some(why) = own::foreign(setup.hands.repo, &setup.base.tree, setup.hands.judge)? {
-        return Ok(Some(why));
-    }
-    work.enter(Entry::Started { arrow: Arrow::Baseline })?;
-    let baseline = match weigh.baseline(&setup.base.commit, &setup.base.tree, report) {
+    let baseline = match baselined(setup, work, weigh)? {
         Ok(baseline) => baseline,
-        Err(e) => return Ok(Some(unweighed(&e, &setup.cancel))),
+        Err(stopped) => return Ok(Some(stopped)),
     };
-    work.enter(Entry::Baselined { baseline: baseline.clone() })?;
-    told(report, notices::of_base(&baseline));
-    if let Some(stopped) = interrupted() {
-        return Ok(Some(stopped));
-    }
     work.enter(Entry::Started { arrow: Arrow::Propose })?;
     work.enter(Entry::Proposed { proposal: said })?;
     if let Some(stopped) = interrupted() {
