@@ -5,6 +5,7 @@
 use crate::launcher::{self, Origin};
 use crate::owner::settings::{Settings, SettingsError};
 use crate::owner::surroundings::Surroundings;
+use crate::store::generations::{Store, StoreError};
 use selfsmith_sandbox::{Cancel, End, Environment, Job, Limits, Program, Walls};
 use serde::Serialize;
 use std::ffi::OsString;
@@ -77,6 +78,7 @@ pub fn examine(around: &Surroundings, built_in: &Path) -> Vec<Check> {
     checks.push(agent(around, built_in));
     checks.push(folder("state folder", around.state().map_err(|error| (error.to_string(), error.hint()))));
     checks.push(folder("generations", around.generations().map_err(|error| (error.to_string(), error.hint()))));
+    checks.extend(around.generations().ok().and_then(installed));
     checks.push(settings(around));
     checks.extend(model(around));
     checks.extend(git_locks(around));
@@ -106,6 +108,19 @@ fn walls() -> Vec<Check> {
         })
         .chain(std::iter::once(private))
         .collect()
+}
+
+/// Every byte of what is installed; nothing where nothing is.
+fn installed(root: PathBuf) -> Option<Check> {
+    let store = Store::new(root);
+    let count = store.installed().len();
+    let (name, expected) = ("installed generations", "every file as it was booted");
+    let whole = || Check::ok(name, format!("{count} looked through, all whole"), expected);
+    let damaged = |error: &StoreError| {
+        let remedy = "`selfsmith rollback` starts the one before; a session does so by itself";
+        Check::bad(name, &error.to_string(), expected, "a file changed after it was installed", remedy)
+    };
+    (count > 0).then(|| store.faults().first().map_or_else(whole, damaged))
 }
 
 fn program(around: &Surroundings, name: &str, expected: &str, remedy: &str) -> Check {

@@ -200,6 +200,46 @@ fn damaged_files_give_way_by_themselves() {
     assert!(text(&output.stderr).contains("damaged"), "{output:?}");
 }
 
+#[test]
+fn a_flipped_byte_in_any_file_of_a_generation_is_found() {
+    let world = World::landed("echo bad\n");
+    let repo = world.folder.path().join("repo");
+    let git = |arguments: &[&str]| {
+        let done = std::process::Command::new("git").arg("-C").arg(&repo).args(arguments).output().unwrap();
+        assert!(done.status.success(), "{done:?}");
+    };
+    fs::create_dir(&repo).unwrap();
+    git(&["init", "-q"]);
+    git(&["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "a"]);
+    let verified = || world.selfsmith(&["lineage", "--verify", "--repo", &repo.display().to_string()]);
+    assert_eq!(verified().status.code(), Some(0), "{:?}", verified());
+    let mut folders = vec![world.store.generation(BAD).folder];
+    let mut flipped = 0;
+    while let Some(folder) = folders.pop() {
+        for path in fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let (before, mode) = (fs::read(&path).unwrap(), fs::metadata(&path).unwrap().permissions());
+            let Some(last) = before.len().checked_sub(1) else { continue };
+            let mut bytes = before.clone();
+            bytes[last / 2] ^= 1;
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+            fs::write(&path, &bytes).unwrap();
+            let told = verified();
+            assert_eq!(told.status.code(), Some(1), "{}: {told:?}", path.display());
+            assert!(text(&told.stdout).contains("generations: "), "{told:?}");
+            let examined = text(&world.selfsmith(&["doctor"]).stdout);
+            assert!(examined.contains("installed generations") && !examined.contains("all whole"), "{examined}");
+            fs::write(&path, &before).unwrap();
+            fs::set_permissions(&path, mode).unwrap();
+            flipped += 1;
+        }
+    }
+    assert!(flipped >= 3 && verified().status.code() == Some(0), "{flipped} files");
+}
+
 /// Without a terminal, or below an agent, nobody rolls back.
 #[test]
 fn rolling_back_needs_a_person_and_listing_does_not() {

@@ -12,8 +12,10 @@ use selfsmith::cycle::sanitize::{self, shown};
 use selfsmith::owner::exit::Exit;
 use selfsmith::owner::surroundings::Surroundings;
 use selfsmith::review::Deciding;
+use selfsmith::review::Fault;
 use selfsmith::review::at::{self, Moment};
 use selfsmith::review::undo;
+use selfsmith::store::generations::Store;
 use selfsmith::store::lineage;
 use selfsmith::store::ops::{self, Operation};
 use selfsmith::store::record::End;
@@ -102,7 +104,7 @@ fn moment(typed: &str) -> Moment {
 pub fn chain(arguments: &LineageArgs, around: &Surroundings) -> Result<Exit, Stop> {
     let place = Place::open(&arguments.place, around)?;
     if arguments.verify {
-        return verify(&place, arguments.json);
+        return verify(&place, arguments.json, around);
     }
     let links = lineage::list(&place.repo)?;
     if links.is_empty() && !arguments.json {
@@ -136,8 +138,11 @@ pub fn chain(arguments: &LineageArgs, around: &Surroundings) -> Result<Exit, Sto
 }
 
 /// Check every record; a fault is a failure.
-pub fn verify(place: &Place, json: bool) -> Result<Exit, Stop> {
-    let faults = selfsmith::review::verify(&place.repo, &place.state)?;
+pub fn verify(place: &Place, json: bool, around: &Surroundings) -> Result<Exit, Stop> {
+    let mut faults = selfsmith::review::verify(&place.repo, &place.state)?;
+    // What was booted is part of what was tested, approved and landed.
+    let damaged = around.generations().map(|root| Store::new(root).faults()).unwrap_or_default();
+    faults.extend(damaged.iter().map(|error| Fault { id: "generations".to_owned(), what: streams::chain(error) }));
     let count = lineage::list(&place.repo).map(|links| links.len()).unwrap_or_default();
     if json {
         streams::print_json(&serde_json::json!({ "records": count, "faults": faults }));

@@ -29,7 +29,7 @@ pub fn run(arguments: ReviewArgs, around: &Surroundings) -> Result<Exit, Stop> {
     match arguments.command.unwrap_or(ReviewCommand::List { all: false }) {
         ReviewCommand::List { all } => list(&place, look, (all, arguments.json), around),
         ReviewCommand::Show { candidate } => show(&place, &candidate, look, arguments.json),
-        ReviewCommand::Verify => records::verify(&place, arguments.json),
+        ReviewCommand::Verify => records::verify(&place, arguments.json, around),
         ReviewCommand::Comment { candidate, text, at } => comment::run(&place, (&candidate, &text, at)),
         ReviewCommand::Bisect { branch, command } => bisect::run(&place, (branch, command), arguments.json, around),
         ReviewCommand::Walk { candidate } => walk::run(&place, &candidate, look, around),
